@@ -28,7 +28,7 @@ import type { CoordinationKnowledge } from "../plan/view/shared-sets.ts";
 import { nameList } from "../plan/wait.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import type { GuardedDatabase } from "./guard.ts";
-import type { ReconcileOptions } from "./reconcile.ts";
+import type { ReconcileOptions } from "./reconcile-options.ts";
 
 export interface RequestTools {
   readonly client: KubeClient;

@@ -4,7 +4,7 @@ import { parseAddress, withoutFlags } from "../model/address.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { processesOf, processesOfInstance } from "../model/locality.ts";
 import type { DisruptiveAction } from "../plan/action.ts";
-import { chargedGroups, touchedGroups } from "../plan/safety/act-refusal.ts";
+import { chargedGroups, touchedGroups } from "../plan/safety/touched-groups.ts";
 import { hallsInForce } from "../plan/safety/one-hall.ts";
 import { ledgerVerdict } from "../plan/safety/ledger-verdict.ts";
 import { beginningsOf, groupsOf, zoneOfGroup } from "../plan/safety/view.ts";

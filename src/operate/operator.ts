@@ -57,7 +57,7 @@ import { takeIn } from "./take-in.ts";
 import { PacedQueue } from "./paced-queue.ts";
 import { reconcileCluster } from "./reconcile.ts";
 import { judgedOnce, reconcileOptions } from "./reconcile-options.ts";
-import type { ReconcileOptions } from "./reconcile.ts";
+import type { ReconcileOptions } from "./reconcile-options.ts";
 
 export interface OperatorOptions {
   /** Only this namespace is looked after; all of them when absent. */

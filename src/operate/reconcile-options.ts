@@ -5,20 +5,55 @@ import type { ValidationProblem } from "../api/problem.ts";
 import { validateCluster } from "../api/validate-cluster.ts";
 import type { PodTemplateLimits } from "../api/validate-pod-template.ts";
 import { newTlsProblems } from "../api/validate-tls.ts";
+import type { Clock } from "../env/clock.ts";
+import type { Log } from "../env/log.ts";
+import type { Random } from "../env/random.ts";
 import { stoppedStopwatch } from "../env/stopwatch.ts";
+import type { Stopwatch } from "../env/stopwatch.ts";
 import type { AdminClientFactory } from "../fdb/admin.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
 import { keyOf } from "../kube/path.ts";
 import type { ServerClock } from "../kube/server-clock.ts";
+import type { SafetyChecks } from "../plan/safety/checks.ts";
 import { defaultPlanOptions } from "../plan/snapshot.ts";
+import type { PlanOptions } from "../plan/snapshot.ts";
+import type { Activity } from "./activity.ts";
 import type { Caches } from "./caches.ts";
 import { Guard } from "./guard.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 import { allChecks } from "./operator-checks.ts";
 import type { OperatorInput } from "./operator.ts";
 import { isTakenOver } from "./overlap.ts";
-import type { ReconcileOptions } from "./reconcile.ts";
+import type { PerformOptions } from "./perform.ts";
+
+export interface ReconcileOptions {
+  clock: Clock;
+  random: Random;
+  /** How long planning takes the machine. */
+  stopwatch: Stopwatch;
+  log: Log;
+  client: KubeClient;
+  caches: Caches;
+  recorder: EventRecorder;
+  metrics: OperatorMetrics;
+  serverClock: ServerClock;
+  /** See OverlapTools. */
+  operatorName: string | undefined;
+  perform: PerformOptions;
+  plan: PlanOptions;
+  checks: SafetyChecks;
+  /** Finds what is wrong with a spec beyond its schema. */
+  validate: (cluster: FoundationDBCluster) => readonly ValidationProblem[];
+  /** News that only tell of progress are written at most this often. */
+  statusIntervalMs: number;
+  /** How often the database is asked while something is awaited, and at rest. */
+  busyPollMs: number;
+  restPollMs: number;
+  onActivity: (activity: Activity) => void;
+  /** Asks for another pass over a cluster. */
+  wake: (key: string) => void;
+}
 
 /** All but what only the running operator can give. */
 export function reconcileOptions(

@@ -2,25 +2,16 @@
 // stored before it is carried out, so that a crash in between forgets nothing. Rules: spec/operate.md [OP31]-[OP42], [OP52]-[OP53], [OP78].
 import { leastOf } from "../env/long-lists.ts";
 import { foundationDbClusters } from "../api/cluster.ts";
-import type { ClusterStatus, FoundationDBCluster } from "../api/cluster.ts";
+import type { FoundationDBCluster } from "../api/cluster.ts";
 import type { ValidationProblem } from "../api/problem.ts";
 import { clusterWarnings } from "../api/validate-cluster.ts";
-import type { Clock } from "../env/clock.ts";
-import type { Log } from "../env/log.ts";
-import type { Random } from "../env/random.ts";
-import type { Stopwatch } from "../env/stopwatch.ts";
 import { randomInteger } from "../env/random.ts";
-import type { KubeClient } from "../kube/client.ts";
-import { isKubeError } from "../kube/error.ts";
-import type { EventRecorder } from "../kube/event-recorder.ts";
 import { keyOf, keyText, parseKeyText } from "../kube/path.ts";
 import type { WorkOutcome } from "../kube/queue.ts";
 import type { Stored } from "../kube/resource.ts";
-import { actionKey } from "../plan/action-key.ts";
-import type { ServerClock } from "../kube/server-clock.ts";
-import { describeAction, isDatabaseCommand, isResize, repairsIn } from "../plan/action.ts";
 import type { Action } from "../plan/action.ts";
 import { chain, planCluster, planInPieces } from "../plan/chain.ts";
+import { repairsIn } from "../plan/repairs.ts";
 import {
   isLeftAlone,
   isProtectionOver,
@@ -29,14 +20,11 @@ import {
 import { isStopped } from "../plan/hibernation/hibernate.ts";
 import { isSameJson } from "../plan/view/same-json.ts";
 import { evidenceMsOf } from "../plan/safety/act-evidence.ts";
-import type { SafetyChecks } from "../plan/safety/checks.ts";
-import type { PlanOptions, Snapshot } from "../plan/snapshot.ts";
+import type { Snapshot } from "../plan/snapshot.ts";
 import { databaseStatus } from "../plan/snapshot.ts";
 import { mayCreateUnseen } from "../plan/safety/unseen-creation.ts";
 import { isAvailable } from "../model/availability.ts";
-import type { Activity } from "./activity.ts";
 import { sourceOfDrill } from "./backup/observe.ts";
-import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import { answerPerson } from "./coordination-requests.ts";
 import { datedPlan, storedWaits } from "./dated-plan.ts";
@@ -46,47 +34,17 @@ import { invalidStatus, problemText } from "./invalid-spec.ts";
 import { overlappingOperator, standBack } from "./overlap.ts";
 import type { OverlapPlace } from "./overlap.ts";
 import { pausedStatus } from "./paused.ts";
-import type { OperatorMetrics } from "./metrics.ts";
 import { missingTrust } from "../plan/certificates/operator-trust.ts";
 import { freshEnough, objectsOf, observeCluster, operatorTrustOf } from "./observe.ts";
 import { awaitedAfter, pollInterval } from "./poll-interval.ts";
-import { onRecentEvidence } from "./recent-evidence.ts";
-import { noteBypass } from "./bypass-event.ts";
-import { carryOutFirst, performActions } from "./perform.ts";
-import type { ActionOutcome, PerformOptions, PerformTarget } from "./perform.ts";
-import { holdMs, statusDue } from "./status-writes.ts";
+import type { ActionOutcome } from "./perform.ts";
+import { carryOut } from "./carry-out.ts";
+import type { ReconcileOptions } from "./reconcile-options.ts";
+import { afterConflict, repairConflicts, writeStatus } from "./write-status.ts";
+import type { StatusWrite } from "./write-status.ts";
 import { takeIn } from "./take-in.ts";
-import { prunedFields, tellPruned } from "./pruned-status.ts";
 import { recordEvents, tellPlan } from "./tell-plan.ts";
 import { statusEvents } from "./transition-events.ts";
-
-export interface ReconcileOptions {
-  clock: Clock;
-  random: Random;
-  /** How long planning takes the machine. */
-  stopwatch: Stopwatch;
-  log: Log;
-  client: KubeClient;
-  caches: Caches;
-  recorder: EventRecorder;
-  metrics: OperatorMetrics;
-  serverClock: ServerClock;
-  /** See OverlapTools. */
-  operatorName: string | undefined;
-  perform: PerformOptions;
-  plan: PlanOptions;
-  checks: SafetyChecks;
-  /** Finds what is wrong with a spec beyond its schema. */
-  validate: (cluster: FoundationDBCluster) => readonly ValidationProblem[];
-  /** News that only tell of progress are written at most this often. */
-  statusIntervalMs: number;
-  /** How often the database is asked while something is awaited, and at rest. */
-  busyPollMs: number;
-  restPollMs: number;
-  onActivity: (activity: Activity) => void;
-  /** Asks for another pass over a cluster. */
-  wake: (key: string) => void;
-}
 
 const soonMs = 50;
 /** After a pause for the others. */
@@ -95,12 +53,6 @@ const againMs = 1;
 const protectionMs = 10_000;
 const staleMs = 250;
 const [statusTakesMs, refusedMs] = [1_000, 1_000];
-/** The longest pause of who loses every race for the status. */
-const conflictMaximumMs = 30_000;
-/** So many lost races in a row are no accident: then objects are repaired all the same. */
-const repairConflicts = 3;
-/** A lock that is held elsewhere is asked for at least so often. */
-const lockMaximumMs = 15_000;
 /** A plan that takes longer is cut, and its cluster rests: one cluster must not hold up all others. */
 const planMaximumMs = 5_000;
 const restMs = 30_000;
@@ -108,8 +60,6 @@ const restMs = 30_000;
 const quietMs = 30_000;
 /** So long after the work the database is asked often, until it says that it is well. */
 const healingMs = 300_000;
-/** So long a failed command is remembered when it is not tried again and no status shows what became of it. */
-const commandMemoryMs = 30_000;
 
 export async function reconcileCluster(
   options: ReconcileOptions,
@@ -180,7 +130,7 @@ export async function reconcileCluster(
   // What was observed or decided is told only when it is stored, so that a lost race tells nothing twice.
   recordEvents(options, state, cluster, plan);
   if (plan.isReconciled) noteReconciled(options, cluster, plan);
-  const outcomes = await perform(options, key, state, cluster, plan.actions, servedMs(snapshot));
+  const outcomes = await carryOut(options, key, state, cluster, plan.actions, servedMs(snapshot));
   const nextStatusMs = prepareNext(options, state, plan);
   options.metrics.passEnded(options.clock.nowMs() - nowMs);
   return { againAfterMs: againAfter(options, state, plan, outcomes, written, nextStatusMs) };
@@ -209,7 +159,7 @@ async function endProtection(
 ): Promise<WorkOutcome> {
   state.poller.follow(undefined);
   const action: Action = { type: "setFinalizer", step: "protectFromDeletion", isPresent: false };
-  const outcomes = await perform(options, key, state, cluster, [action]);
+  const outcomes = await carryOut(options, key, state, cluster, [action]);
   return outcomes.every(({ kind }) => kind === "done") ? {} : { againAfterMs: staleMs };
 }
 
@@ -223,7 +173,7 @@ async function protectAnd(
 ): Promise<WorkOutcome> {
   const { actions = [] } = protectFromDeletion({ cluster });
   if (actions.length === 0) return report();
-  const outcomes = await perform(options, key, state, cluster, actions);
+  const outcomes = await carryOut(options, key, state, cluster, actions);
   if (outcomes.some(({ kind }) => kind === "done")) return { againAfterMs: soonMs };
   const { againAfterMs = Infinity } = await report();
   return { againAfterMs: Math.min(againAfterMs, protectionMs) };
@@ -277,63 +227,6 @@ function warnOfSpec(
   }
 }
 
-/** "decision": something was stored on which the next pass builds; "news": only progress. */
-type StatusWrite = "unchanged" | "decision" | "news" | "held" | "conflict";
-
-async function writeStatus(
-  options: ReconcileOptions,
-  state: ClusterState,
-  cluster: Stored<FoundationDBCluster>,
-  status: ClusterStatus,
-): Promise<StatusWrite> {
-  const due = statusDue(cluster.status, status);
-  if (due === "unchanged") return "unchanged";
-  const nowMs = options.clock.nowMs();
-  if (due !== "now") {
-    state.statusDueMs = state.statusWrittenMs + holdMs(due, options.statusIntervalMs);
-    if (nowMs < state.statusDueMs) return "held";
-  }
-  if (nowMs < state.conflictUntilMs) return "conflict";
-  const cache = options.caches.clusters;
-  const place = { resource: foundationDbClusters, cache, key: keyOf(cluster) };
-  state.ownWrites.begin();
-  try {
-    const stored = await state.database.doubts.during(place, () =>
-      options.client.updateStatus(foundationDbClusters, { ...cluster, status }),
-    );
-    cache.observeWrite(stored);
-    const isChangedByOthers = state.ownWrites.end(stored.metadata.resourceVersion);
-    state.statusWrittenMs = nowMs;
-    options.metrics.statusWritten("written");
-    const pruned = prunedFields(status, stored.status);
-    tellPruned(options, state, cluster, pruned);
-    state.conflicts = pruned.length > 0 ? repairConflicts : 0;
-    if (pruned.length > 0) {
-      state.conflictUntilMs = nowMs + conflictMaximumMs;
-      return "conflict";
-    }
-    return due === "now" || isChangedByOthers ? "decision" : "news";
-  } catch (error) {
-    state.ownWrites.end(undefined);
-    if (!isKubeError(error, "Conflict") && !isKubeError(error, "NotFound")) throw error;
-    options.metrics.statusWritten("conflict");
-    await readAfterConflict(options, state);
-    return "conflict";
-  }
-}
-
-/** The local copy may be behind for any reason, so the object itself is read; who keeps losing asks more seldom. */
-async function readAfterConflict(options: ReconcileOptions, state: ClusterState): Promise<void> {
-  state.conflicts += 1;
-  const pauseMs = state.conflicts === 1 ? 0 : staleMs * 2 ** (state.conflicts - 2);
-  state.conflictUntilMs = options.clock.nowMs() + Math.min(conflictMaximumMs, pauseMs);
-  await state.database.doubts.settle(options);
-}
-
-function afterConflict(options: ReconcileOptions, state: ClusterState): WorkOutcome {
-  return { againAfterMs: Math.max(soonMs, state.conflictUntilMs - options.clock.nowMs()) };
-}
-
 /** While the status cannot be written, nothing is decided; but what is stored as decided is kept. */
 async function repairOnly(
   options: ReconcileOptions,
@@ -351,139 +244,14 @@ async function repairOnly(
     state.conflicts >= repairConflicts
   ) {
     const repairs = repairsIn(plan.actions, stored.status);
-    await perform(options, key, state, cluster, repairs, 0);
+    await carryOut(options, key, state, cluster, repairs, 0);
   }
   return afterConflict(options, state);
-}
-
-async function perform(
-  options: ReconcileOptions,
-  key: string,
-  state: ClusterState,
-  cluster: Stored<FoundationDBCluster>,
-  actions: readonly Action[],
-  seenMs = 0,
-): Promise<ActionOutcome[]> {
-  const nowMs = options.clock.nowMs();
-  const planned = new Set(actions.map(actionKey));
-  for (const known of [...state.refusals.keys()]) {
-    if (!planned.has(known)) state.refusals.delete(known);
-  }
-  for (const [known, failure] of [...state.failures]) {
-    // After a failed command a pass first waits for news of the database: the failure must outlive such a pass.
-    const isUnseen = failure.isCommand && seenMs <= failure.atMs;
-    const forgetMs = isUnseen ? failure.retryAtMs + commandMemoryMs : 0;
-    if (!planned.has(known) && nowMs >= forgetMs) state.failures.delete(known);
-  }
-  const isDue = (action: Action): boolean => {
-    const known = actionKey(action);
-    return [state.failures.get(known), state.refusals.get(known)].every(
-      (found) => found === undefined || found.retryAtMs <= nowMs,
-    );
-  };
-  const due = onRecentEvidence(state, actions.filter(isDue), nowMs);
-  if (due.length === 0) return [];
-  const { uid: ownerUid = "", name: clusterName = "" } = cluster.metadata;
-  const target = { ownerUid, clusterName, database: state.database };
-  const commands = due.filter(isDatabaseCommand);
-  if (commands.length > 0 && state.runningCommand === undefined) {
-    void runCommands(options, key, state, target, commands);
-  }
-  const others = due.filter((action) => !isDatabaseCommand(action));
-  const outcomes = await performActions(options.perform, target, others);
-  for (const outcome of outcomes) note(options, key, state, outcome);
-  return outcomes;
 }
 
 /** When the status was asked for on which the plan rests; 0 when there is none of a database that serves. */
 function servedMs(snapshot: Snapshot): number {
   return isAvailable(databaseStatus(snapshot)) ? evidenceMsOf(snapshot) : 0;
-}
-
-/**
- * The database may take its time; pods and volumes are looked after meanwhile. Only one command is carried out for each
- * decision, since it changes what the others were decided on; one that is refused changes nothing.
- */
-async function runCommands(
-  options: ReconcileOptions,
-  key: string,
-  state: ClusterState,
-  target: PerformTarget,
-  commands: readonly Action[],
-): Promise<void> {
-  const isCarriedOut = await carryOutFirst(commands, async (command) => {
-    state.runningCommand = describeAction(command);
-    const [outcome] = await performActions(options.perform, target, [command]);
-    state.runningCommand = undefined;
-    if (outcome !== undefined && !state.isClosed) note(options, key, state, outcome);
-    return state.isClosed ? undefined : outcome;
-  });
-  // What was refused is looked at again when something has changed, and after a while.
-  if (!isCarriedOut) return;
-  // A little later, so that the question is certainly asked after the command ended.
-  options.clock.setTimer(soonMs, () => state.poller.askNow());
-  options.wake(key);
-}
-
-function note(
-  options: ReconcileOptions,
-  cluster: string,
-  state: ClusterState,
-  outcome: ActionOutcome,
-): void {
-  const { action } = outcome;
-  const [key, text] = [actionKey(action), describeAction(action)];
-  const atMs = options.clock.nowMs();
-  const fields = { cluster, step: action.step, action: text };
-  if (outcome.kind === "done") {
-    state.failures.delete(key);
-    state.refusals.delete(key);
-    state.awaited = { ...state.awaited, sinceMs: atMs };
-    noteBypass(options, cluster, action);
-    options.metrics.actionEnded(cluster, action, "done");
-    options.log.info("action performed", fields);
-    options.onActivity({ type: "action", cluster, atMs, action, text });
-    if (action.type === "copyToPod") state.sidecars.noteCopied(action.podName);
-    state.reader.noteWrite(action);
-    return;
-  }
-  if (outcome.kind === "stale") {
-    options.metrics.actionEnded(cluster, action, "outdated");
-    return options.log.debug("the object had changed", fields);
-  }
-  if (outcome.kind === "refused") {
-    options.metrics.actionEnded(cluster, action, "refused");
-    const { reason, message } = outcome.refusal;
-    const before = state.refusals.get(key);
-    if (before?.reason !== reason) {
-      options.log.info("the guard refused", { ...fields, reason, message });
-    }
-    const count = (before?.reason === reason ? before.count : 0) + 1;
-    // Who holds the lock keeps it for a while: asking for it costs the database a transaction each time.
-    const retryAtMs = reason === "LockHeld" ? atMs + backOffMs(count, lockMaximumMs) : atMs;
-    const { step } = action;
-    state.refusals.set(key, { key, step, what: text, reason, message, count, retryAtMs });
-    return;
-  }
-  // A write whose answer was lost may have happened.
-  state.reader.noteWrite(action);
-  const count = (state.failures.get(key)?.count ?? 0) + 1;
-  const retryAtMs = atMs + backOffMs(count, 60_000);
-  const { message } = outcome;
-  const { step } = action;
-  const failure = { key, step, what: text, message, atMs, retryAtMs, count };
-  const sinceMs = state.failures.get(key)?.sinceMs ?? atMs;
-  const claim = action.type === "growPvc" ? { claimName: action.basis.name } : {};
-  const pod = isResize(action) ? { podName: action.basis.name, specHash: action.specHash } : {};
-  const isCommand = isDatabaseCommand(action);
-  state.failures.set(key, { ...failure, ...claim, ...pod, sinceMs, isCommand });
-  options.metrics.actionEnded(cluster, action, "failed");
-  options.log.warn("action failed", { ...fields, error: message });
-  options.onActivity({ type: "action", cluster, atMs, action, text, error: message });
-}
-
-function backOffMs(count: number, maximumMs: number): number {
-  return Math.min(maximumMs, 1000 * 2 ** (count - 1));
 }
 
 /** Sets up what the next pass wants to know. Says when the next status is asked for, unless that is far away. */

@@ -4,7 +4,7 @@
 import type { Stored } from "../kube/resource.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { actionKey } from "../plan/action-key.ts";
-import { describeAction } from "../plan/action.ts";
+import { describeAction } from "../plan/describe-action.ts";
 import { ownObservation } from "../plan/safety/foreign-database.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";

@@ -1,7 +1,7 @@
 // Which actions count as the same one.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { describeAction } from "./action.ts";
+import { describeAction } from "./describe-action.ts";
 import type { DisruptiveAction } from "./action.ts";
 import { actionKey } from "./action-key.ts";
 

@@ -5,7 +5,7 @@ import { annotationKeys } from "../../src/build/labels.ts";
 import type { Pod, Service } from "../../src/kube/generated/types.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import { formatTime } from "../../src/kube/time.ts";
-import { describeAction } from "../../src/plan/action.ts";
+import { describeAction } from "../../src/plan/describe-action.ts";
 import type { Action } from "../../src/plan/action.ts";
 import { chain, planCluster } from "../../src/plan/chain.ts";
 import type { Plan } from "../../src/plan/chain.ts";

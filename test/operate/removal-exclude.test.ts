@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { actionKey } from "../../src/plan/action-key.ts";
-import { describeAction } from "../../src/plan/action.ts";
+import { describeAction } from "../../src/plan/describe-action.ts";
 import type { Plan } from "../../src/plan/chain.ts";
 import type { StatusProcess } from "../../src/model/database-status.ts";
 import { zoneProblems } from "../../src/plan/safety/exclusion-zones.ts";

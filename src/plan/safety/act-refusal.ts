@@ -33,6 +33,7 @@ import { handsOffRefusal } from "./persons-maintenance.ts";
 import { quarantineRefusal } from "./quarantine.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
+import { chargedGroups, groupsNamed, isServing } from "./touched-groups.ts";
 import { groupsOf, knownDeadAddresses, zoneOfGroup } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { withGroups } from "../view/cluster-view.ts";
@@ -246,20 +247,6 @@ function fenceRefusal(
   );
 }
 
-function groupsNamed(
-  view: SafetyView,
-  orders: readonly { processGroupId: string }[],
-): ProcessGroup[] {
-  const ids = new Set(orders.map((order) => order.processGroupId));
-  return groupsOf(view).filter((group) => ids.has(group.processGroupID));
-}
-
-/** Whether the database has something to lose in it: a process reports that is not both excluded and idle. */
-export function isServing(view: SafetyView, group: ProcessGroup, status: DatabaseStatus): boolean {
-  const processes = processesOfInstance(view, status, group.processGroupID);
-  return processes.some((process) => process.excluded !== true || (process.roles ?? []).length > 0);
-}
-
 function majorityRefusal(
   view: SafetyView,
   status: DatabaseStatus,
@@ -381,22 +368,4 @@ function skipProblem(view: SafetyView, group: ProcessGroup): string | undefined 
   const status = view.database.kind === "seen" ? view.database.status : undefined;
   if (!isSkipOutdated(view, group, status)) return undefined;
   return "it reports by now, and spec.processGroupsToRemoveWithoutExclusion does not name it";
-}
-
-/** Process groups whose pods the act takes away, whatever they mean to the database. */
-export function touchedGroups(view: SafetyView, action: DisruptiveAction): ProcessGroup[] {
-  if (action.type === "removeProcessGroups") return groupsNamed(view, action.groups);
-  return chargedGroups(view, action);
-}
-
-/** What the act takes down until it is over, for the ledger: fault domains of groups that the database has to miss. */
-export function chargedGroups(view: SafetyView, action: DisruptiveAction): ProcessGroup[] {
-  if (view.database.kind !== "seen") return [];
-  const { status } = view.database;
-  if (action.type === "deletePods" || action.type === "fencePods") {
-    return groupsNamed(view, action.pods).filter((group) => isServing(view, group, status));
-  }
-  if (action.type !== "removeProcessGroups") return [];
-  const orders = action.groups.filter(({ proof }) => proof !== "certificate");
-  return groupsNamed(view, orders).filter((group) => isServing(view, group, status));
 }

@@ -5,7 +5,7 @@ import type { ClusterStatus, ProcessGroupStatus as ProcessGroup } from "../../ap
 import { formatTime } from "../../kube/time.ts";
 import { processesOf } from "../../model/locality.ts";
 import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
-import { describeAction } from "../action.ts";
+import { describeAction } from "../describe-action.ts";
 import type { Action } from "../action.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft, StepResult } from "../step.ts";
@@ -15,7 +15,7 @@ import type { NewWait } from "../wait.ts";
 import { nameList } from "../wait.ts";
 import { isPartOf, needsWindow, workOf } from "./maintenance-window.ts";
 import type { BegunWork, Work } from "./maintenance-window.ts";
-import { isServing } from "./act-refusal.ts";
+import { isServing } from "./touched-groups.ts";
 import { beginningOf } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { heldVersion } from "./version-window.ts";

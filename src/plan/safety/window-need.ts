@@ -5,7 +5,7 @@ import { changesWiggleAlone } from "../../model/configure-command.ts";
 import { liveConfiguration } from "../../model/database-configuration.ts";
 import type { Action, DisruptiveAction } from "../action.ts";
 import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
-import { chargedGroups } from "./act-refusal.ts";
+import { chargedGroups } from "./touched-groups.ts";
 import { isCoordinator } from "./coordinators.ts";
 import { isFullyRecovered } from "./evidence.ts";
 import { groupsOf } from "./view.ts";

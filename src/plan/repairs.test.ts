@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { Action } from "./action.ts";
-import { repairsIn } from "./action.ts";
+import { repairsIn } from "./repairs.ts";
 
 const object = { metadata: {} } as never;
 const actions: Action[] = [
