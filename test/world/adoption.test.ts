@@ -221,6 +221,14 @@ const slips: readonly (readonly [string, Partial<ClusterSpec>, Partial<ClusterSp
   ],
 ];
 
+/** Who took spec.adopt away before that was looked at would create a database beside the old one. */
+async function assertPlaceIsDoubted(world: TestWorld): Promise<void> {
+  const { status } = await world.cluster();
+  const wait = status?.blockedBy?.find(({ reason }) => reason === "DatabaseNotReady");
+  assert.match(wait?.message ?? "", /no database has been created, and spec.adopt says/);
+  assert.match(wait?.remedy ?? "", /^Set spec.imageType, spec.storageServersPerPod/);
+}
+
 for (const [title, right, wrong] of slips) {
   test(`[ADO7] what was specified wrongly is corrected on the same disks: ${title}`, async () => {
     await afterLoss(
@@ -228,6 +236,7 @@ for (const [title, right, wrong] of slips) {
         await world.createCluster({ ...before, ...right, adopt, seedConnectionString, ...wrong });
         await untilWait(world, "DatabaseNotReady");
         await world.clock.advance(10 * minuteMs);
+        if (title === "the image") await assertPlaceIsDoubted(world);
         await world.changeSpec(right);
         await world.untilReconciled(20 * minuteMs);
         assert.deepEqual(await world.events("ReplacingProcesses"), []);

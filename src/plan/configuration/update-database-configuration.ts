@@ -110,7 +110,7 @@ function planFirst(
     const message =
       "Behind the connection string no database has been created, and spec.adopt says that there is one";
     const remedy =
-      "Look for the right connection string: fdb.cluster lies beside the data on each volume. Or take spec.adopt away to create a new database.";
+      "Set spec.imageType, spec.storageServersPerPod and spec.logServersPerPod as they were when the data was written: they say where on a volume servers look for it. If they are right, look for the right connection string: fdb.cluster lies beside the data on each volume. Only when there is nothing to bring back, take spec.adopt away to create a new database.";
     return waiting("DatabaseNotReady", message, remedy, 15_000);
   }
   if (!automationOf(spec).configureDatabase) return disabled("created");

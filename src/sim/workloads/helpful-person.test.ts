@@ -8,6 +8,7 @@ import type { LifeScene } from "./life-scene.ts";
 interface Wait {
   reason: string;
   message: string;
+  remedy?: string;
 }
 
 /** All that was done for a cluster that waits for this. */
@@ -16,6 +17,7 @@ async function actsFor(wait: Wait, kill = async (): Promise<void> => {}): Promis
   const processes = [{ address: "10.1.0.1:4501:tls" }, {}, { address: "10.1.0.2:4501" }];
   const life = {
     shape: { members: [{ name: "life" }] },
+    layoutOnDisks: { imageType: "split", storageServersPerPod: 2, logServersPerPod: 1 },
     cluster: async () => ({ status: { blockedBy: [wait] } }),
     world: {
       fdb: { truth: { databases: () => [{ isConfigured: true, connectionString: "a:b@c:1" }] } },
@@ -40,6 +42,14 @@ async function actsFor(wait: Wait, kill = async (): Promise<void> => {}): Promis
 test("[W123] a lost connection string is told", async () => {
   const acts = await actsFor({ reason: "ConnectionStringLost", message: "It is lost" });
   assert.deepEqual(acts, ['life {"seedConnectionString":"a:b@c:1"}']);
+});
+
+test("[W123] data that is looked for in the wrong place is looked for where it was written", async () => {
+  const wait = { reason: "DatabaseNotReady", message: "No database has been created" };
+  const acts = await actsFor({ ...wait, remedy: "Set spec.imageType, and more" });
+  const layout = '{"imageType":"split","storageServersPerPod":2,"logServersPerPod":1}';
+  assert.deepEqual(acts, [`life ${layout}`]);
+  assert.deepEqual(await actsFor(wait), []);
 });
 
 test("[W123] what ran ahead of a database that needs it is followed by the others", async () => {

@@ -25,6 +25,11 @@ export async function followRemedies(life: LifeScene): Promise<void> {
     if (waits.some(({ reason }) => reason === "ConnectionStringLost")) {
       await tellConnectionString(life, name);
     }
+    const { layoutOnDisks } = life;
+    if (layoutOnDisks && waits.some(({ remedy }) => remedy?.startsWith("Set spec.imageType"))) {
+      life.note(`person: lets ${name} look for its data where it was written`);
+      await life.patch(name, layoutOnDisks);
+    }
     const gap = waits.find(({ reason }) => reason === "AdoptionIncomplete")?.message;
     if (gap !== undefined) await lowerCounts(life, name, gap);
     if (waits.some(({ reason }) => reason === "VolumeShrinkRefused")) {

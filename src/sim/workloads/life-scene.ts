@@ -1,7 +1,7 @@
 // The world in which a life takes place, with everything that stands around the operator in it: a virtual clock, the
 // history, the faults, the watchman, and how time passes under his eyes. Rules: spec/world.md [W66]-[W69].
 import { foundationDbClusters } from "../../api/cluster.ts";
-import type { FoundationDBCluster } from "../../api/cluster.ts";
+import type { ClusterSpec, FoundationDBCluster } from "../../api/cluster.ts";
 import { keyedRandom } from "../../env/keyed-random.ts";
 import { randomPick } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
@@ -39,6 +39,8 @@ export interface SceneOptions {
   backups?: boolean;
 }
 
+type LayoutField = "imageType" | "storageServersPerPod" | "logServersPerPod";
+
 /** Of a life in which two instances of the operator share a Lease. */
 const rivalChance = 0.3;
 /** Of those without another instance: how often another installation looks after the same clusters. */
@@ -74,6 +76,8 @@ export class LifeScene {
   isDisturbed = false;
   /** Nothing is left but the disks, and the database is not back yet. */
   isLost = false;
+  /** What said where the data lies when everything but the disks was lost. */
+  layoutOnDisks: Pick<ClusterSpec, LayoutField> | undefined;
   /** Headless services that somebody deleted: without them no coordinator is found by its name. */
   readonly lostServices = new Set<string>();
   /** By then the operator has seen the newest certificates, and has written what it tells of them. */

@@ -23,6 +23,8 @@ export async function loseAllButDisks(life: LifeScene): Promise<void> {
   if (!hasNames(spec) || isHeld(spec)) return;
   life.note("nothing is left but the volume claims");
   life.isLost = true;
+  const { imageType, storageServersPerPod = 1, logServersPerPod = 1 } = spec;
+  life.layoutOnDisks = { imageType, storageServersPerPod, logServersPerPod };
   life.watchman.noteDisturbance();
   await deleteResource(life, name);
   for (const kind of [podDisruptionBudgets, services, configMaps, pods]) {

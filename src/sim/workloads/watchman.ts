@@ -1,5 +1,6 @@
 // Looks at what the operator does to a database, with the truth beside it: every deletion of a pod or volume as it
 // reaches the server, every time without commits. Rules: spec/world.md [W68].
+import { isAdopting } from "../../api/adoption.ts";
 import { leastOf } from "../../env/long-lists.ts";
 import { isHibernated } from "../../api/hibernation.ts";
 import type { FoundationDBCluster } from "../../api/cluster.ts";
@@ -384,7 +385,7 @@ export class Watchman {
     if (pod === undefined || zone === undefined || !holdsData(pod)) return;
     if (!this.#joined.has(podName) || this.#isNew(podName, pod)) return;
     const down = this.#downZones(podName);
-    if (down.has(zone) || this.#isIncompatible(pod)) return;
+    if (down.has(zone) || this.#isIncompatible(pod) || this.#isSoughtInVain(pod)) return;
     this.#checkAvailable(`pod ${podName} is taken down`);
     if (down.size + 1 > this.#tolerance()) {
       const others = [...down].sort().join(", ");
@@ -411,6 +412,13 @@ export class Watchman {
     return databases.some(({ incompatible }) =>
       incompatible.some((address) => hostOf(address) === status?.podIP),
     );
+  }
+
+  /** The database is to come back from its disks and does not: what was specified wrongly is corrected for all at once. */
+  #isSoughtInVain({ metadata }: Pod): boolean {
+    const cluster = this.#clusters.get(metadata.labels?.[nameLabel] ?? "");
+    if (cluster === undefined || !isAdopting(cluster)) return false;
+    return !this.#databases().some(({ isAvailable }) => isAvailable);
   }
 
   #noteMembers(): void {
