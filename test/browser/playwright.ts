@@ -65,6 +65,7 @@ export interface ConsoleMessage {
 export interface Locator {
   first(): Locator;
   nth(index: number): Locator;
+  filter(options: { readonly hasText: string | RegExp }): Locator;
   count(): Promise<number>;
   click(): Promise<void>;
   fill(text: string): Promise<void>;

@@ -349,11 +349,11 @@ browserTest("[PAGE2] [PAGE6] what is said of clusters of day two is so", async (
   for (const [cluster, chip, said] of chips) {
     await show("");
     const card = page.locator(".card", { hasText: `default/${cluster}` });
-    await card.first().waitFor();
-    assert.match(await card.locator(".chip").first().innerText(), chip, cluster);
+    // On a busy machine the page shows what it has of a cluster before the newest has come.
+    await card.locator(".chip").first().filter({ hasText: chip }).waitFor();
     assert.match(await card.first().innerText(), said, cluster);
     await show(`default/${cluster}/map`);
-    assert.match(await page.locator(".head .chip").first().innerText(), chip, cluster);
+    await page.locator(".head .chip").first().filter({ hasText: chip }).waitFor();
     assert.deepEqual(await seriousViolations(page), [], cluster);
   }
 });
