@@ -124,7 +124,8 @@ export class Reflector<T extends KubeObject> {
     return this.#cache.list();
   }
 
-  byIndex(index: string, value: string): T[] {
+  /** The same list again as long as nothing in it has changed. */
+  byIndex(index: string, value: string): readonly T[] {
     return this.#cache.byIndex(index, value);
   }
 
