@@ -62,8 +62,6 @@ export function observeCluster(input: ObserveInput): Snapshot {
     overlappingOperator: input.overlappingOperator,
     cluster,
     pods,
-    ...claimsOf(caches, cluster, memory),
-    ...quarantineOf(caches, cluster),
     volumeReaders,
     claimsProblem: caches.pvcs.problem,
     services: objectsOf(caches.services, cluster, memory),
@@ -71,9 +69,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     configMap: objectsOf(caches.configMaps, cluster, memory).get(name),
     operatorTrust: operatorTrustOf(caches, cluster),
     nodes: nodesOf(caches, pods),
-    ...agentHostsOf(caches, cluster),
     disruptionBudgets: budgetsOf(caches, cluster),
-    ...networkOf(caches, cluster, pods),
     likePods: likePodsOf(caches, cluster, pods, memory),
     wayOut: wayOutOf(caches, cluster, memory),
     evictedFrom: new Map(state.evictedFrom),
@@ -107,6 +103,11 @@ export function observeCluster(input: ObserveInput): Snapshot {
     options: input.options,
     checks: input.checks,
     memory,
+    // At the end, since an object that goes on after others were spread into it is slow to make.
+    ...claimsOf(caches, cluster, memory),
+    ...quarantineOf(caches, cluster, memory),
+    ...agentHostsOf(caches, cluster),
+    ...networkOf(caches, cluster, pods),
   });
 }
 
@@ -294,11 +295,13 @@ function adoptableOf(
 function quarantineOf(
   { pvcs, pods }: Pick<Caches, "pvcs" | "pods">,
   cluster: Stored<FoundationDBCluster>,
+  memory: Memory,
 ): Pick<Snapshot, "quarantined" | "quarantineUsers"> {
   const { name = "" } = cluster.metadata;
   const quarantined = new Map<string, Stored<PersistentVolumeClaim>>();
   const quarantineUsers = new Map<string, string>();
-  for (const claim of pvcs.byIndex(clusterIndex, keyText(keyOf(cluster)))) {
+  const claims = pvcs.byIndex(clusterIndex, keyText(keyOf(cluster)));
+  for (const claim of memory.once(quarantinedIn, claims)) {
     if (claim.metadata.labels?.[quarantineLabel] !== name) continue;
     const claimName = claim.metadata.name ?? "";
     quarantined.set(claimName, claim);
@@ -306,4 +309,11 @@ function quarantineOf(
     if (user !== undefined) quarantineUsers.set(claimName, user.metadata.name ?? "");
   }
   return { quarantined, quarantineUsers };
+}
+
+/** Hardly ever any, of claims that hardly ever change. */
+function quarantinedIn(
+  claims: readonly Stored<PersistentVolumeClaim>[],
+): readonly Stored<PersistentVolumeClaim>[] {
+  return claims.filter(isQuarantined);
 }
