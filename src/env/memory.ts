@@ -5,13 +5,16 @@
 export class Memory {
   readonly #known = new Map<unknown, WeakMap<object, { readonly value: unknown }>>();
 
-  /** `derive(key)`, made when it is first asked for. `derive` is a function that has a place of its own in a module. */
-  once<K extends object, V>(derive: (key: K) => V, key: K): V {
+  /**
+   * `derive(key)`, made when it is first asked for. `derive` is a function that has a place of its own in a module; it gets
+   * this memory too, for what it derives of the parts of its key.
+   */
+  once<K extends object, V>(derive: (key: K, memory: this) => V, key: K): V {
     let known = this.#known.get(derive);
     if (known === undefined) this.#known.set(derive, (known = new WeakMap()));
     const found = known.get(key);
     if (found !== undefined) return found.value as V;
-    const value = derive(key);
+    const value = derive(key, this);
     known.set(key, { value });
     return value;
   }

@@ -54,12 +54,14 @@ class Series<T> {
     }
   }
 
-  /** The states of all series with these label values. */
-  matching(labels: Labels): T[] {
-    const wanted = Object.entries(labels);
-    return [...this.#series.values()]
-      .filter(({ labels: held }) => wanted.every(([name, value]) => held[name] === value))
-      .map(({ state }) => state);
+  /** The sum over all series with these label values. */
+  sum(labels: Labels, valueOf: (state: T) => number): number {
+    const names = Object.keys(labels);
+    let sum = 0;
+    for (const { labels: held, state } of this.#series.values()) {
+      if (names.every((name) => held[name] === labels[name])) sum += valueOf(state);
+    }
+    return sum;
   }
 
   lines(print: (labels: Labels, state: T) => string[]): string[] {
@@ -85,9 +87,14 @@ export class Counter implements Metric {
     this.#series.of(labels).value += amount;
   }
 
+  /** The one series with these labels, for who counts in it again and again; it must not be removed. */
+  series(labels: Labels): { value: number } {
+    return this.#series.of(labels);
+  }
+
   /** The sum over all series with these label values. */
   total(labels: Labels = {}): number {
-    return this.#series.matching(labels).reduce((sum, { value }) => sum + value, 0);
+    return this.#series.sum(labels, ({ value }) => value);
   }
 
   remove(labels: Labels): void {

@@ -10,6 +10,7 @@ import type { Log } from "../env/log.ts";
 import { silentLog } from "../env/log.ts";
 import { randomInteger } from "../env/random.ts";
 import type { Random } from "../env/random.ts";
+import { ended } from "../env/ended.ts";
 import type { KubeClient } from "./client.ts";
 import { isKubeError, KubeError } from "./error.ts";
 import type { Lease, LeaseSpec } from "./generated/types.ts";
@@ -184,7 +185,7 @@ export class LeaderElector {
     try {
       while (!signal.aborted && !(await this.#attempt(this.#patienceMs))) {
         const wake = new AbortController();
-        const end = (): void => wake.abort();
+        const end = (): void => wake.abort(ended);
         signal.addEventListener("abort", end, { once: true });
         watch.open(this.#current, end, (lease) => this.#hear(lease));
         const pauseMs = Math.min(this.#restMs, this.#untilFreeMs());
@@ -220,7 +221,7 @@ export class LeaderElector {
         if (isRenewed) {
           isSlow = ageMs() > slowMs;
           // The server refuses what of the others it has not carried out yet.
-          asking.abort();
+          asking.abort(ended);
           asking = new AbortController();
         }
         if (!isOpen) for (const resolve of this.#onAttempted.splice(0)) resolve();
@@ -228,7 +229,7 @@ export class LeaderElector {
       }
       return false;
     } finally {
-      asking.abort();
+      asking.abort(ended);
       this.#isKeeping = false;
       for (const resolve of this.#onAttempted.splice(0)) resolve();
     }
@@ -240,8 +241,8 @@ export class LeaderElector {
    */
   async #renew(leftMs: number, signal: AbortSignal): Promise<boolean> {
     const answered = new AbortController();
-    this.#onWritten = () => answered.abort();
-    void this.#attempt(leftMs, signal).then(() => answered.abort());
+    this.#onWritten = () => answered.abort(ended);
+    void this.#attempt(leftMs, signal).then(() => answered.abort(ended));
     const patienceMs = Math.max(0, Math.min(requestMaximumMs, (leftMs * 2) / 3));
     await sleep(this.#options.clock, patienceMs, answered.signal);
     return !answered.signal.aborted;
@@ -249,7 +250,7 @@ export class LeaderElector {
 
   async #waitToRenew(term: AbortSignal, pauseMs: number): Promise<void> {
     const wake = new AbortController();
-    const end = (): void => wake.abort();
+    const end = (): void => wake.abort(ended);
     this.#hurry = end;
     term.addEventListener("abort", end, { once: true });
     await sleep(this.#options.clock, Math.round(pauseMs), wake.signal);
@@ -288,7 +289,7 @@ export class LeaderElector {
     signal?: AbortSignal,
   ): Promise<T> {
     const ending = new AbortController();
-    const end = (): void => ending.abort();
+    const end = (): void => ending.abort(ended);
     const timer = this.#options.clock.setTimer(Math.max(0, limitMs), end);
     signal?.addEventListener("abort", end, { once: true });
     if (signal?.aborted === true) end();

@@ -16,12 +16,20 @@ export type ChangeListener<T> = (event: ChangeEvent<T>) => void;
 /** Values under which an object can be found; none when it does not belong into the index. */
 export type IndexFunction<T> = (object: T) => readonly string[];
 
+/** What an index has under one value. */
+interface IndexEntry<T> {
+  readonly objects: Map<string, T>;
+  /** All of them, until one changes: the same list is asked for again and again, and who derives something of it can keep it. */
+  list: readonly T[] | undefined;
+}
+
 export class ObjectCache<T extends KubeObject> {
   readonly #objects = new Map<string, T>();
   readonly #indexes = new Map<
     string,
-    { values: IndexFunction<T>; entries: Map<string, Map<string, T>> }
+    { values: IndexFunction<T>; entries: Map<string, IndexEntry<T>> }
   >();
+  readonly #none: readonly T[] = [];
   readonly #listeners = new Set<ChangeListener<T>>();
   /** Objects that we deleted ourselves and whose deletion the watch has not shown yet, by uid. */
   readonly #deletedByUs = new Set<string>();
@@ -59,10 +67,13 @@ export class ObjectCache<T extends KubeObject> {
     return [...this.#objects.values()];
   }
 
-  byIndex(index: string, value: string): T[] {
+  /** The same list again as long as nothing in it has changed. */
+  byIndex(index: string, value: string): readonly T[] {
     const found = this.#indexes.get(index);
     if (found === undefined) throw new Error(`there is no index named ${index}`);
-    return [...(found.entries.get(value)?.values() ?? [])];
+    const entry = found.entries.get(value);
+    if (entry === undefined) return this.#none;
+    return (entry.list ??= [...entry.objects.values()]);
   }
 
   /** The listener gets every change in order, beginning with one ADDED for each object already here. */
@@ -171,9 +182,13 @@ export class ObjectCache<T extends KubeObject> {
   #index(text: string, object: T): void {
     for (const { values, entries } of this.#indexes.values()) {
       for (const value of values(object)) {
-        const held = entries.get(value);
-        if (held === undefined) entries.set(value, new Map([[text, object]]));
-        else held.set(text, object);
+        let held = entries.get(value);
+        if (held === undefined) {
+          held = { objects: new Map(), list: undefined };
+          entries.set(value, held);
+        }
+        held.objects.set(text, object);
+        held.list = undefined;
       }
     }
   }
@@ -182,8 +197,10 @@ export class ObjectCache<T extends KubeObject> {
     for (const { values, entries } of this.#indexes.values()) {
       for (const value of values(object)) {
         const held = entries.get(value);
-        held?.delete(text);
-        if (held?.size === 0) entries.delete(value);
+        if (held === undefined) continue;
+        held.objects.delete(text);
+        held.list = undefined;
+        if (held.objects.size === 0) entries.delete(value);
       }
     }
   }

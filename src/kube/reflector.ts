@@ -6,6 +6,7 @@ import type { Log } from "../env/log.ts";
 import { silentLog } from "../env/log.ts";
 import { randomInteger } from "../env/random.ts";
 import type { Random } from "../env/random.ts";
+import { ended } from "../env/ended.ts";
 import { backOffMs } from "./back-off.ts";
 import type { KubeClient } from "./client.ts";
 import { withKind } from "./client.ts";
@@ -124,7 +125,8 @@ export class Reflector<T extends KubeObject> {
     return this.#cache.list();
   }
 
-  byIndex(index: string, value: string): T[] {
+  /** The same list again as long as nothing in it has changed. */
+  byIndex(index: string, value: string): readonly T[] {
     return this.#cache.byIndex(index, value);
   }
 
@@ -230,7 +232,7 @@ export class Reflector<T extends KubeObject> {
     const timeoutSeconds = randomInteger(random, watchSeconds, 2 * watchSeconds);
     const openedAtMs = clock.nowMs();
     const end = new AbortController();
-    const abort = (): void => end.abort();
+    const abort = (): void => end.abort(ended);
     signal.addEventListener("abort", abort, { once: true });
     const silence = clock.setTimer(timeoutSeconds * 1000 + silenceMs, abort);
     const inactivity = inactivityTimer(clock, () => abort());
@@ -255,7 +257,7 @@ export class Reflector<T extends KubeObject> {
           failure = this.#apply(event);
           events += 1;
           if (failure === undefined) this.#failures = 0;
-          else end.abort();
+          else end.abort(ended);
         },
       );
     } finally {

@@ -6,10 +6,15 @@ import type { DatabaseStatus } from "./database-status.ts";
 import { localityKeys } from "./locality.ts";
 
 type Json = Readonly<Record<string, unknown>>;
-/** Where something was dropped. */
-type Drop = (path: string) => void;
+/** A way through a status. */
+interface Walk {
+  /** Names and indexes that lead to where it is: a text is made of them only when something is dropped there. */
+  readonly place: (string | number)[];
+  /** Where something was dropped. */
+  readonly dropped: string[];
+}
 /** The value as it may be kept, the same one when all of it may; `unusable`; or `unknown`, which is dropped silently. */
-type Shape = (value: unknown, path: string, drop: Drop) => unknown;
+type Shape = (value: unknown, walk: Walk) => unknown;
 
 const unusable = Symbol("unusable");
 const unknown = Symbol("unknown");
@@ -25,58 +30,69 @@ const figure: Shape = (value) => {
 const connectionText: Shape = (value) =>
   typeof value === "string" && (value === "" || parseConnectionString(value).ok) ? value : unusable;
 
+// Nearly every status is as it should be, so nothing is copied before something is dropped.
+
 const list =
   (item: Shape): Shape =>
-  (value, path, drop) => {
+  (value, walk) => {
     if (!Array.isArray(value)) return unusable;
-    let isChanged = false;
-    const kept = value.flatMap((each: unknown, index) => {
-      const place = `${path}[${index}]`;
-      const found = item(each, place, drop);
-      if (found === unusable) drop(place);
-      isChanged ||= found !== each;
-      return found === unusable || found === unknown ? [] : [found];
-    });
-    return isChanged ? kept : value;
+    let kept: unknown[] | undefined;
+    for (let index = 0; index < value.length; index += 1) {
+      const each: unknown = value[index];
+      const found = shaped(each, index, item, walk);
+      if (found !== each) kept ??= value.slice(0, index);
+      if (found !== unusable && found !== unknown) kept?.push(found);
+    }
+    return kept ?? value;
   };
 
+/** Every field has the same shape, or one that goes by its name. */
 const map =
-  (item: Shape): Shape =>
-  (value, path, drop) =>
-    isRecord(value) ? fields(value, path, drop, () => item) : unusable;
+  (shapeOf: (name: string) => Shape): Shape =>
+  (value, walk) => {
+    if (!isRecord(value)) return unusable;
+    let kept: Kept;
+    for (const name of Object.keys(value)) kept = keep(value, kept, name, shapeOf(name), walk);
+    return kept ?? value;
+  };
 
 /** A record without a field of `needed` says nothing. */
-const record =
-  (shapes: Readonly<Record<string, Shape>>, needed: readonly string[] = []): Shape =>
-  (value, path, drop) => {
+const record = (shapes: Readonly<Record<string, Shape>>, needed: readonly string[] = []): Shape => {
+  const known = Object.entries(shapes);
+  return (value, walk) => {
     if (!isRecord(value)) return unusable;
-    const kept = fields(value, path, drop, (name) =>
-      Object.hasOwn(shapes, name) ? shapes[name] : undefined,
-    );
-    return needed.every((name) => Object.hasOwn(kept, name)) ? kept : unusable;
+    let kept: Kept;
+    for (const [name, shape] of known) kept = keep(value, kept, name, shape, walk);
+    const found = kept ?? value;
+    return needed.every((name) => Object.hasOwn(found, name)) ? found : unusable;
   };
+};
 
-function fields(
-  value: Json,
-  path: string,
-  drop: Drop,
-  shapeOf: (name: string) => Shape | undefined,
-): Json {
-  // Nearly every status is as it should be, so nothing is copied before something is dropped.
-  let kept: Record<string, unknown> | undefined;
-  for (const name of Object.keys(value)) {
-    const each = value[name];
-    const shape = each === undefined ? undefined : shapeOf(name);
-    if (shape === undefined) continue;
-    const place = path === "" ? name : `${path}.${name}`;
-    const found = shape(each, place, drop);
-    if (found === each) continue;
-    if (found === unusable) drop(place);
-    kept ??= { ...value };
-    if (found === unusable || found === unknown) delete kept[name];
-    else kept[name] = found;
-  }
-  return kept ?? value;
+/** A copy of a record without what was dropped; undefined while it is as it was. */
+type Kept = Record<string, unknown> | undefined;
+
+function keep(value: Json, kept: Kept, name: string, shape: Shape, walk: Walk): Kept {
+  const each = value[name];
+  if (each === undefined) return kept;
+  const found = shaped(each, name, shape, walk);
+  if (found === each) return kept;
+  const changed = kept ?? { ...value };
+  if (found === unusable || found === unknown) delete changed[name];
+  else changed[name] = found;
+  return changed;
+}
+
+function shaped(each: unknown, at: string | number, shape: Shape, walk: Walk): unknown {
+  walk.place.push(at);
+  const found = shape(each, walk);
+  if (found === unusable) walk.dropped.push(placeText(walk.place));
+  walk.place.pop();
+  return found;
+}
+
+function placeText(place: readonly (string | number)[]): string {
+  const parts = place.map((at) => (typeof at === "number" ? `[${at}]` : `.${at}`));
+  return parts.join("").slice(1);
 }
 
 function isRecord(value: unknown): value is Json {
@@ -88,12 +104,9 @@ const replicas = record({ healthy: flag, min_replicas_remaining: figure });
 const lag = record({ seconds: figure, versions: figure });
 
 /** FoundationDB writes null for a part of a locality that has no value, but who a process is it always knows. */
-const whereText: Shape = (value, ...place) => (value === null ? unknown : text(value, ...place));
+const whereText: Shape = (value, walk) => (value === null ? unknown : text(value, walk));
 const whoKeys: ReadonlySet<string> = new Set([localityKeys.instance, localityKeys.process]);
-const locality: Shape = (value, path, drop) =>
-  isRecord(value)
-    ? fields(value, path, drop, (key) => (whoKeys.has(key) ? text : whereText))
-    : unusable;
+const locality = map((key) => (whoKeys.has(key) ? text : whereText));
 
 const processShape = record({
   ...{ address: text, class_type: text, command_line: text, version: text },
@@ -143,7 +156,7 @@ const cluster = record({
   ...{ connection_string: connectionText, full_replication: flag, maintenance_zone: text },
   ...{ cluster_controller_timestamp: figure, generation: figure, configuration },
   ...{ incompatible_connections: list(text), messages: list(message), logs: list(logSet) },
-  ...{ processes: map(processShape), layers: record({ _error: text, _valid: flag }) },
+  ...{ processes: map(() => processShape), layers: record({ _error: text, _valid: flag }) },
   bounce_impact: record({ can_clean_bounce: flag, reason: text }),
   clients: record({ supported_versions: list(supportedVersion) }),
   data: record({
@@ -192,7 +205,7 @@ export type ShapedStatus = { status: DatabaseStatus } | { problem: string };
 /** The status with the names of what was dropped, or why nothing of use is left. */
 export function shapedStatus(value: unknown): ShapedStatus {
   const dropped: string[] = [];
-  const kept = whole(value, "", (path) => dropped.push(path));
+  const kept = whole(value, { place: [], dropped });
   if (!isRecord(kept)) return { problem: "its status is no JSON object" };
   const lost = dropped.find((path) => indispensable.has(path));
   if (lost !== undefined) {

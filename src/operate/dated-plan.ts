@@ -45,7 +45,8 @@ export function datedPlan<P extends Waiting>(
   nowMs: number,
 ): Dated<P> {
   const waits = datedWaits(plan.waits, before, nowMs);
-  const shown = waits.slice(0, shownMax).map(toBlockedBy);
+  const timeText = timeTexts();
+  const shown = waits.slice(0, shownMax).map((wait) => toBlockedBy(wait, timeText));
   const blocked = shown.length === 0 ? {} : { blockedBy: shown };
   return { ...plan, waits, status: { ...plan.status, ...blocked } };
 }
@@ -91,14 +92,24 @@ export function datedWaits(
   });
 }
 
-function toBlockedBy(wait: Wait): BlockedBy {
+/** Most waits of a pass share their times. */
+function timeTexts(): (atMs: number) => string {
+  const known = new Map<number, string>();
+  return (atMs) => {
+    let text = known.get(atMs);
+    if (text === undefined) known.set(atMs, (text = formatTime(atMs)));
+    return text;
+  };
+}
+
+function toBlockedBy(wait: Wait, timeText: (atMs: number) => string): BlockedBy {
   return {
     step: wait.step,
     reason: wait.reason,
     message: wait.message.slice(0, 4096),
     ...(wait.object === undefined ? {} : { object: wait.object }),
-    since: formatTime(wait.sinceMs),
-    retryAt: formatTime(wait.retryAtMs),
+    since: timeText(wait.sinceMs),
+    retryAt: timeText(wait.retryAtMs),
     remedy: wait.remedy,
   };
 }

@@ -60,6 +60,9 @@ export type ActionResult = (typeof actionOutcomes)[number];
 /** A step may have several places in the chain. */
 const stepNames = [...new Set(chain.map((step) => step.name))];
 const stepOutcomes = ["acted", "waited", "passed"] as const;
+type StepSeries = { readonly step: string } & Readonly<
+  Record<(typeof stepOutcomes)[number], { value: number }>
+>;
 
 /** The queues of the operator, by what is in them. */
 const queueNames = ["clusters", "backups", "restores"] as const;
@@ -91,7 +94,8 @@ export class OperatorMetrics {
   readonly #actions: Counter;
   readonly #statusWrites: Counter;
   readonly #invalidSpecs: Counter;
-  readonly #steps: Counter;
+  /** Every pass counts in all steps, so their series are looked up once. */
+  readonly #steps: readonly StepSeries[];
   readonly #duration: Histogram;
   readonly #queueWait: Histogram;
   readonly #recoveries: Counter;
@@ -112,7 +116,13 @@ export class OperatorMetrics {
       type: Object.keys(actionTypes),
       outcome: actionOutcomes,
     });
-    this.#steps = registry.counter(workMetrics.steps, { step: stepNames, outcome: stepOutcomes });
+    const steps = registry.counter(workMetrics.steps, { step: stepNames, outcome: stepOutcomes });
+    this.#steps = stepNames.map((step) => ({
+      step,
+      acted: steps.series({ step, outcome: "acted" }),
+      waited: steps.series({ step, outcome: "waited" }),
+      passed: steps.series({ step, outcome: "passed" }),
+    }));
     this.#statusWrites = registry.counter(workMetrics.statusWrites, {
       outcome: ["written", "conflict"],
     });
@@ -158,9 +168,9 @@ export class OperatorMetrics {
   planned(plan: Pick<DatedClusterPlan, "actions" | "waits">): void {
     const acting = new Set(plan.actions.map((action) => action.step));
     const waiting = new Set(plan.waits.map((wait) => wait.step));
-    for (const step of stepNames) {
-      const outcome = acting.has(step) ? "acted" : waiting.has(step) ? "waited" : "passed";
-      this.#steps.add({ step, outcome });
+    for (const { step, acted, waited, passed } of this.#steps) {
+      const series = acting.has(step) ? acted : waiting.has(step) ? waited : passed;
+      series.value += 1;
     }
   }
 

@@ -7,16 +7,15 @@ import { hallSpreadOf } from "../api/hall-spread.ts";
 import { configMapName } from "../build/config-map.ts";
 import { evictionSelector } from "../build/disruption-budget.ts";
 import { isQuarantined, quarantineLabel } from "../build/quarantine.ts";
-import { isVolumeReader } from "../build/volume-reader.ts";
 import type {
   Node,
   PersistentVolume,
   PersistentVolumeClaim,
   Pod,
 } from "../kube/generated/types.ts";
+import type { Memory } from "../env/memory.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { keyOf, keyText } from "../kube/path.ts";
-import type { Reflector } from "../kube/reflector.ts";
 import type { Stored } from "../kube/resource.ts";
 import { matchesLabelSelector } from "../kube/selector.ts";
 import { isMarkedForRemoval } from "../model/process-group.ts";
@@ -29,7 +28,11 @@ import type { DatabaseObservation, PlanOptions, Snapshot } from "../plan/snapsho
 import { backupIndex, claimIndex, clusterIndex, clusterKeysOf, restoreIndex } from "./caches.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
+import { objectsOf, sortedPods } from "./own-objects.ts";
 import { storedFacts } from "./stored-facts.ts";
+
+// Where the database is followed asks for it here.
+export { objectsOf } from "./own-objects.ts";
 
 export interface ObserveInput {
   cluster: Stored<FoundationDBCluster>;
@@ -46,10 +49,11 @@ export interface ObserveInput {
 export function observeCluster(input: ObserveInput): Snapshot {
   const { cluster, caches, state, nowMs } = input;
   const name = configMapName(cluster.metadata.name ?? "");
-  const { pods, volumeReaders } = clusterPods(caches, cluster);
+  const { memory } = state;
+  const { pods, volumeReaders } = memory.once(sortedPods, objectsOf(caches.pods, cluster, memory));
   const databases = [state.database, ...state.database.peers()];
   const database = ownObservation(
-    { ...input, pods, memory: state.memory },
+    { cluster, nowMs, serverAheadMs: input.serverAheadMs, pods, memory },
     freshEnough(state.poller.latest, input),
   );
   return withSpecInForce({
@@ -58,23 +62,19 @@ export function observeCluster(input: ObserveInput): Snapshot {
     overlappingOperator: input.overlappingOperator,
     cluster,
     pods,
-    ...claimsOf(caches, cluster),
-    ...quarantineOf(caches, cluster),
     volumeReaders,
     claimsProblem: caches.pvcs.problem,
-    services: objectsOf(caches.services, cluster),
+    services: objectsOf(caches.services, cluster, memory),
     // By name alone it could be somebody else's, whose data must not be overwritten.
-    configMap: objectsOf(caches.configMaps, cluster).get(name),
+    configMap: objectsOf(caches.configMaps, cluster, memory).get(name),
     operatorTrust: operatorTrustOf(caches, cluster),
     nodes: nodesOf(caches, pods),
-    ...agentHostsOf(caches, cluster),
     disruptionBudgets: budgetsOf(caches, cluster),
-    ...networkOf(caches, cluster, pods),
-    likePods: likePodsOf(caches, cluster, pods),
-    wayOut: wayOutOf(caches, cluster),
+    likePods: likePodsOf(caches, cluster, pods, memory),
+    wayOut: wayOutOf(caches, cluster, memory),
     evictedFrom: new Map(state.evictedFrom),
     // A new process group may go to a node that has none yet.
-    placementNodes: isPlacing(cluster) ? caches.nodes?.list() : undefined,
+    placementNodes: isPlacing(cluster, memory) ? caches.nodes?.list() : undefined,
     database,
     statuses: state.statuses.statuses,
     histories: state.statuses.histories,
@@ -85,7 +85,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
         cluster,
         database,
         knowledge: state.reader.knowledge,
-        memory: state.memory,
+        memory,
       }),
       ...state.statuses.lostZones(nowMs),
     ]),
@@ -102,7 +102,12 @@ export function observeCluster(input: ObserveInput): Snapshot {
     seed: input.seed,
     options: input.options,
     checks: input.checks,
-    memory: state.memory,
+    memory,
+    // At the end, since an object that goes on after others were spread into it is slow to make.
+    ...claimsOf(caches, cluster, memory),
+    ...quarantineOf(caches, cluster, memory),
+    ...agentHostsOf(caches, cluster),
+    ...networkOf(caches, cluster, pods),
   });
 }
 
@@ -148,8 +153,8 @@ function podIpsOf({ status }: Stored<Pod>): string[] {
  * Nodes without pods of the cluster matter where halls are chosen, where a database over halls is to be created, and where
  * process groups that are to go may wait for others in more zones.
  */
-function isPlacing({ spec, status }: FoundationDBCluster): boolean {
-  if (hallSpreadOf(spec) !== undefined) return true;
+function isPlacing({ spec, status }: FoundationDBCluster, memory: Memory): boolean {
+  if (memory.once(hallSpreadOf, spec) !== undefined) return true;
   if (status?.processGroups?.some(isMarkedForRemoval) === true) return true;
   const { spreadLocality } = redundancyOf(spec.databaseConfiguration?.redundancy_mode);
   return spreadLocality !== undefined && status?.configured !== true;
@@ -186,8 +191,9 @@ function likePodsOf(
   caches: Caches,
   cluster: Stored<FoundationDBCluster>,
   own: ReadonlyMap<string, Stored<Pod>>,
+  memory: Memory,
 ): number {
-  if (!automationOf(cluster.spec).managesDrains) return 0;
+  if (!memory.once(automationOf, cluster.spec).managesDrains) return 0;
   const { namespace = "" } = cluster.metadata;
   const selector = evictionSelector(cluster);
   const named = selector.matchLabels?.[clusterNameLabel];
@@ -204,10 +210,15 @@ function likePodsOf(
 }
 
 /** Only a cluster that leaves drained nodes asks for it. */
-function wayOutOf(caches: Caches, cluster: Stored<FoundationDBCluster>): Snapshot["wayOut"] {
-  if (caches.nodes === undefined || !automationOf(cluster.spec).managesDrains) return undefined;
+function wayOutOf(
+  caches: Caches,
+  cluster: Stored<FoundationDBCluster>,
+  memory: Memory,
+): Snapshot["wayOut"] {
+  if (caches.nodes === undefined || !memory.once(automationOf, cluster.spec).managesDrains)
+    return undefined;
   const volumes: [string, Stored<PersistentVolume>][] = [];
-  for (const claim of objectsOf(caches.pvcs, cluster).values()) {
+  for (const claim of objectsOf(caches.pvcs, cluster, memory).values()) {
     const name = claim.spec?.volumeName ?? "";
     const volume = name === "" ? undefined : caches.volumes?.get({ name });
     if (volume !== undefined) volumes.push([name, volume]);
@@ -243,43 +254,18 @@ export function freshEnough(
   };
 }
 
-/** Objects of the cluster by name: those that carry its labels, and those that it owns whatever their labels say. */
-export function objectsOf<T extends KubeObject>(
-  cache: Reflector<T>,
-  cluster: Stored<FoundationDBCluster>,
-): Map<string, T> {
-  const matchLabels = Object.entries(labelsOf(cluster).matchLabels);
-  const found = new Map<string, T>();
-  const uid = cluster.metadata.uid;
-  const needsOwner = cluster.spec.labels?.filterOnOwnerReference === true;
-  for (const object of cache.byIndex(clusterIndex, keyText(keyOf(cluster)))) {
-    const { labels, ownerReferences, name } = object.metadata;
-    const isOwned = ownerReferences?.some((owner) => owner.uid === uid) === true;
-    const isMatched = matchLabels.every(([key, value]) => labels?.[key] === value);
-    const isOurs = isOwned || (isMatched && !needsOwner);
-    // What waits in quarantine is nobody's, whatever labels or owner somebody gives it.
-    if (name !== undefined && isOurs && !isQuarantined(object)) found.set(name, object);
-  }
-  return found;
-}
-
-/** What only reads a volume is no pod of a process group. */
-function clusterPods(caches: Caches, cluster: Stored<FoundationDBCluster>) {
-  const pods = objectsOf(caches.pods, cluster);
-  const volumeReaders = [...pods.values()].filter(isVolumeReader);
-  for (const { metadata } of volumeReaders) pods.delete(metadata.name ?? "");
-  return { pods, volumeReaders };
-}
-
 /** What is to be adopted is the cluster's already, also where its objects are told by their owner: nobody owns it yet. */
 function claimsOf(
   caches: Caches,
   cluster: Stored<FoundationDBCluster>,
+  memory: Memory,
 ): Pick<Snapshot, "pvcs" | "adoptable"> {
-  const pvcs = objectsOf(caches.pvcs, cluster);
+  const found = objectsOf(caches.pvcs, cluster, memory);
   const adoptable = adoptableOf(caches, cluster);
+  if (adoptable === undefined) return { pvcs: found, adoptable };
+  const pvcs = new Map(found);
   const matchLabels = Object.entries(labelsOf(cluster).matchLabels);
-  for (const claim of adoptable ?? []) {
+  for (const claim of adoptable) {
     const { name, labels } = claim.metadata;
     const isMatched = matchLabels.every(([key, value]) => labels?.[key] === value);
     if (name !== undefined && isMatched) pvcs.set(name, claim);
@@ -309,11 +295,13 @@ function adoptableOf(
 function quarantineOf(
   { pvcs, pods }: Pick<Caches, "pvcs" | "pods">,
   cluster: Stored<FoundationDBCluster>,
+  memory: Memory,
 ): Pick<Snapshot, "quarantined" | "quarantineUsers"> {
   const { name = "" } = cluster.metadata;
   const quarantined = new Map<string, Stored<PersistentVolumeClaim>>();
   const quarantineUsers = new Map<string, string>();
-  for (const claim of pvcs.byIndex(clusterIndex, keyText(keyOf(cluster)))) {
+  const claims = pvcs.byIndex(clusterIndex, keyText(keyOf(cluster)));
+  for (const claim of memory.once(quarantinedIn, claims)) {
     if (claim.metadata.labels?.[quarantineLabel] !== name) continue;
     const claimName = claim.metadata.name ?? "";
     quarantined.set(claimName, claim);
@@ -321,4 +309,11 @@ function quarantineOf(
     if (user !== undefined) quarantineUsers.set(claimName, user.metadata.name ?? "");
   }
   return { quarantined, quarantineUsers };
+}
+
+/** Hardly ever any, of claims that hardly ever change. */
+function quarantinedIn(
+  claims: readonly Stored<PersistentVolumeClaim>[],
+): readonly Stored<PersistentVolumeClaim>[] {
+  return claims.filter(isQuarantined);
 }

@@ -8,6 +8,8 @@ import { parseTime } from "../kube/time.ts";
 import { isSameJson } from "../plan/view/same-json.ts";
 import { concernOf } from "../plan/reasons/concern.ts";
 
+type ProcessGroups = NonNullable<ClusterStatus["processGroups"]>;
+
 /** "soon": somebody may have to look; "later": all goes its way. */
 export type StatusDue = "unchanged" | "now" | "soon" | "later";
 
@@ -62,20 +64,25 @@ function isUrgent(stored: ClusterStatus, next: ClusterStatus): boolean {
     stored.generations?.reconciled !== next.generations?.reconciled ||
     !isSameJson(stored.hibernation, next.hibernation) ||
     !isSameJson(stored.requiredAddresses, next.requiredAddresses) ||
-    !isSameJson(decisions(stored), decisions(next)) ||
+    !areSameDecisions(stored.processGroups ?? [], next.processGroups ?? []) ||
     !isSameJson(stored.begunWork, next.begunWork) ||
     !isSameJson(verdicts(stored), verdicts(next))
   );
 }
 
 /** Which process groups exist and which of them shall go: nothing may be done before this is stored. */
-function decisions(status: ClusterStatus): unknown {
-  return (status.processGroups ?? []).map((group) => [
-    group.processGroupID,
-    group.removalTimestamp,
-    group.exclusionTimestamp,
-    group.exclusionSkipped,
-  ]);
+function areSameDecisions(stored: ProcessGroups, next: ProcessGroups): boolean {
+  if (stored.length !== next.length) return false;
+  return stored.every((was, index) => {
+    const is = next[index];
+    return (
+      was === is ||
+      (was.processGroupID === is?.processGroupID &&
+        was.removalTimestamp === is.removalTimestamp &&
+        was.exclusionTimestamp === is.exclusionTimestamp &&
+        was.exclusionSkipped === is.exclusionSkipped)
+    );
+  });
 }
 
 /** What may ask for a person: trouble of the cluster, and waits that do not pass by themselves. */

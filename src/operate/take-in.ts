@@ -9,7 +9,7 @@ import { ownObservation } from "../plan/safety/foreign-database.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import type { Contradiction } from "./ledger.ts";
-import { objectsOf } from "./observe.ts";
+import { objectsOf } from "./own-objects.ts";
 
 export interface TakeInInput {
   cluster: Stored<FoundationDBCluster>;
@@ -27,9 +27,9 @@ const contradictedMs = 10_000;
 const contradictedMaximumMs = 600_000;
 
 export function takeIn({ cluster, caches, state, nowMs, serverAheadMs }: TakeInInput): void {
-  const pods = objectsOf(caches.pods, cluster);
-  const pvcs = objectsOf(caches.pvcs, cluster);
   const { memory } = state;
+  const pods = objectsOf(caches.pods, cluster, memory);
+  const pvcs = objectsOf(caches.pvcs, cluster, memory);
   const view = { cluster, pods, nowMs, serverAheadMs, memory };
   state.statuses.note(ownObservation(view, state.poller.latest), view);
   noteMaintenance(state);

@@ -11,11 +11,15 @@ export interface TraceOptions {
   onLine?: (line: string) => void;
 }
 
+const unhashedMax = 16_384;
+
 export class Trace {
   readonly #clock: Clock;
   readonly #keepLines: number;
   readonly #onLine: ((line: string) => void) | undefined;
   readonly #hash = createHash("sha256");
+  /** Lines that are not hashed yet: a call for each would cost more than the hashing. */
+  #unhashed = "";
   #lines: string[] = [];
   #count = 0;
 
@@ -30,8 +34,8 @@ export class Trace {
     const tail = details === undefined ? "" : ` ${JSON.stringify(details)}`;
     const line = `${this.#clock.nowMs()} ${source} ${event}${tail}`;
     this.#count += 1;
-    this.#hash.update(line);
-    this.#hash.update("\n");
+    this.#unhashed += `${line}\n`;
+    if (this.#unhashed.length > unhashedMax) this.#hashLines();
     this.#show(line);
   }
 
@@ -47,12 +51,18 @@ export class Trace {
 
   /** The hash over all lines so far, as hexadecimal text. */
   hash(): string {
+    this.#hashLines();
     return this.#hash.copy().digest("hex");
   }
 
   /** The kept lines, oldest first. */
   lines(): readonly string[] {
     return this.#lines.slice(-this.#keepLines);
+  }
+
+  #hashLines(): void {
+    this.#hash.update(this.#unhashed);
+    this.#unhashed = "";
   }
 
   #show(line: string): void {

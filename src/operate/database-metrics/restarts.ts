@@ -27,13 +27,16 @@ export class ProcessRestarts {
       if (uptime === undefined) continue;
       const key = localityOf(process, localityKeys.process) || address;
       const startedMs = observedMs - uptime * 1000;
-      const seen = this.#processes.get(key) ?? { startedMs, restartsMs: [], lastMs: observedMs };
+      const seen = this.#processes.get(key);
+      if (seen === undefined) {
+        this.#processes.set(key, { startedMs, restartsMs: [], lastMs: observedMs });
+        continue;
+      }
       if (startedMs > seen.startedMs + toleranceMs) {
         seen.restartsMs = [...seen.restartsMs, startedMs].slice(-kept);
       }
       seen.startedMs = Math.max(seen.startedMs, startedMs);
       seen.lastMs = observedMs;
-      this.#processes.set(key, seen);
     }
     this.#forgetBefore(observedMs - windowMs);
   }

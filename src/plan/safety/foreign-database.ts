@@ -6,6 +6,7 @@ import { isAvailable } from "../../model/availability.ts";
 import { isAdopting } from "../../api/adoption.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { isNameOfService } from "../../build/pod-environment.ts";
+import type { Memory } from "../../env/memory.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { incompatibleHosts } from "../../model/incompatible-hosts.ts";
 import { processesOf } from "../../model/locality.ts";
@@ -75,14 +76,20 @@ function* knownHosts({ memory }: ForeignView, status: DatabaseStatus): Generator
 }
 
 function isKnown(view: ForeignView, known: Iterable<string>): boolean {
-  const own = new Set<string>();
-  for (const pod of view.pods.values()) {
-    for (const host of shapeOfPod(view, pod).hosts) own.add(host);
-  }
+  const own = view.memory.once(hostsOfPods, view.pods);
   for (const host of known) {
     if (own.has(host) || isNameOfService(view.cluster, host)) return true;
   }
   return false;
+}
+
+/** They are the same in many statuses. */
+function hostsOfPods(pods: ForeignView["pods"], memory: Memory): ReadonlySet<string> {
+  const hosts = new Set<string>();
+  for (const pod of pods.values()) {
+    for (const host of shapeOfPod({ memory }, pod).hosts) hosts.add(host);
+  }
+  return hosts;
 }
 
 /** Process groups that were part of our database and whose pods serve for long; those that keep data where there are any. */

@@ -29,25 +29,30 @@ export interface LostData {
   bytes: number;
 }
 
-export interface DatabaseTruth {
+/** What can be told of a database without looking at its data, for who looks all the time. */
+export interface DatabaseOutline {
   description: string;
-  connectionString: string;
   isConfigured: boolean;
   isAvailable: boolean;
   generation: number;
   recoveries: readonly Readonly<RecoveryRecord>[];
+  /** Addresses of the processes that take part. */
+  members: readonly string[];
+}
+
+export interface DatabaseTruth extends DatabaseOutline {
+  connectionString: string;
   replicas: ShardReplicas[];
   /** Commits since the last recovery cannot be recovered: too many logs are gone for good. */
   areLogsLost: boolean;
   /** The coordinators forgot the database. */
   isForgotten: boolean;
-  /** Addresses of the processes that take part. */
-  members: readonly string[];
   /** Addresses of processes that want to join with another protocol: they are no part of it. */
   incompatible: readonly string[];
 }
 
 export interface GroundTruth {
+  outlines(): DatabaseOutline[];
   databases(): DatabaseTruth[];
   replicas(): ShardReplicas[];
   dataLost(): LostData[];
@@ -57,24 +62,31 @@ export function createGroundTruth(fabric: Fabric): GroundTruth {
   const configured = (): Database[] =>
     [...fabric.databases].filter((database) => database.isConfigured);
   return {
+    outlines: () => [...fabric.databases].map(outline),
     databases: () => [...fabric.databases].map(describe),
     replicas: () => configured().flatMap(replicasOf),
     dataLost: () => configured().flatMap(lostIn),
   };
 }
 
-function describe(database: Database): DatabaseTruth {
+function outline(database: Database): DatabaseOutline {
   return {
     description: database.connection.description,
-    connectionString: formatConnectionString(database.connection),
     isConfigured: database.isConfigured,
     isAvailable: isServing(database),
     generation: database.generation,
     recoveries: database.history,
+    members: [...database.workers.values()].map((instance) => instance.address),
+  };
+}
+
+function describe(database: Database): DatabaseTruth {
+  return {
+    ...outline(database),
+    connectionString: formatConnectionString(database.connection),
     replicas: replicasOf(database),
     areLogsLost: areLogsLost(database),
     isForgotten: database.isConfigured && isForgotten(database),
-    members: [...database.workers.values()].map((instance) => instance.address),
     incompatible: incompatibleConnections(database),
   };
 }
@@ -103,7 +115,7 @@ export function isOnDisk(database: Database, server: StorageServer): boolean {
 }
 
 export function isShardLost(database: Database, shard: Shard): boolean {
-  return !membersOf(shard).some((server) => isOnDisk(database, server));
+  return !shard.teams.some((team) => team.some((server) => isOnDisk(database, server)));
 }
 
 function lostIn(database: Database): LostData[] {

@@ -8,7 +8,7 @@ export function protocolLine(version: string): string {
 }
 
 export function isProtocolCompatible(left: string, right: string): boolean {
-  return protocolLine(left) === protocolLine(right);
+  return left === right || protocolLine(left) === protocolLine(right);
 }
 
 /** As in status json, for example fdb00b073000000. */

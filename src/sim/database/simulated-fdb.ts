@@ -34,7 +34,7 @@ import { createFaults } from "./faults.ts";
 import { startFdbcli } from "./fdbcli.ts";
 import type { Faults } from "./faults.ts";
 import { createGroundTruth } from "./ground-truth.ts";
-import type { DatabaseTruth, GroundTruth } from "./ground-truth.ts";
+import type { DatabaseOutline, DatabaseTruth, GroundTruth } from "./ground-truth.ts";
 import { measure } from "./measures.ts";
 import type { DatabaseMeasures } from "./measures.ts";
 import { registerManagementKeys } from "./management-keys.ts";
@@ -51,7 +51,7 @@ import { recruitStorage } from "./storage-servers.ts";
 import { defaultTimings } from "./timings.ts";
 import type { Timings } from "./timings.ts";
 
-export type { DatabaseMeasures, DatabaseTruth, SeedProblem, SeedProcess };
+export type { DatabaseMeasures, DatabaseOutline, DatabaseTruth, SeedProblem, SeedProcess };
 
 export interface SimulatedFdbOptions {
   clock: Clock;

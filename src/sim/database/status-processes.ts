@@ -10,7 +10,7 @@ import { parseVersion, tellsStorageEngines } from "../../model/version.ts";
 import { askCoordinators } from "./coordination.ts";
 import { currentVersion } from "./database.ts";
 import type { Database, LogRole, Role, StorageServer } from "./database.ts";
-import { hasExclusions, isExcluded } from "./exclusion.ts";
+import { isExcluded } from "./exclusion.ts";
 import { isMaintenanceActive } from "./fault-tolerance.ts";
 import { classOf } from "./server-instance.ts";
 import type { ServerInstance } from "./server-instance.ts";
@@ -56,25 +56,29 @@ export function describeProcesses(database: Database, isComplete: boolean): Proc
     const isNewcomer =
       isComplete && database.recoveredMs !== undefined && nowMs - instance.startedMs < newcomerMs;
     sections.hasNewcomers ||= isNewcomer;
-    const own = roles.get(processId) ?? [];
-    sections.processes[processId] = describeProcess(
-      database,
-      instance,
-      own,
+    const excluded = isExcluded(database, instance);
+    sections.processes[processId] = describeProcess(database, instance, {
       isComplete,
       isNewcomer,
-    );
-    if (!isNewcomer) addMachine(sections.machines, database, instance);
+      excluded,
+      roles: roles.get(processId) ?? [],
+    });
+    if (!isNewcomer) addMachine(sections.machines, instance, excluded);
   }
   return sections;
+}
+
+interface ProcessFindings {
+  readonly isComplete: boolean;
+  readonly isNewcomer: boolean;
+  readonly excluded: boolean;
+  readonly roles: StatusRole[];
 }
 
 function describeProcess(
   database: Database,
   instance: ServerInstance,
-  roles: StatusRole[],
-  isComplete: boolean,
-  isNewcomer: boolean,
+  { isComplete, isNewcomer, excluded, roles }: ProcessFindings,
 ): StatusProcess {
   const { memoryBytes } = instance.arguments;
   const known: StatusProcess = {
@@ -93,7 +97,7 @@ function describeProcess(
     roles,
     version: instance.version,
   };
-  if (isComplete) known.excluded = hasExclusions(database) && isExcluded(database, instance);
+  if (isComplete) known.excluded = excluded;
   if (isNewcomer) return known;
   known["cpu"] = processFigures.cpu;
   known["disk"] = processFigures.disk;
@@ -131,10 +135,9 @@ function processMessages(database: Database, instance: ServerInstance): StatusMe
 
 function addMachine(
   machines: Record<string, StatusMachine>,
-  database: Database,
   instance: ServerInstance,
+  excluded: boolean,
 ): void {
-  const excluded = hasExclusions(database) && isExcluded(database, instance);
   const known = machines[instance.machineId];
   if (known) {
     known.contributing_workers = (known.contributing_workers ?? 0) + 1;
@@ -144,7 +147,9 @@ function addMachine(
   const machine: StatusMachine = {
     address: instance.ip,
     contributing_workers: 1,
-    ...machineFigures,
+    cpu: machineFigures.cpu,
+    memory: machineFigures.memory,
+    network: machineFigures.network,
     excluded,
     locality: instance.localities,
     machine_id: instance.machineId,

@@ -4,6 +4,7 @@ import { sleep } from "../../env/clock.ts";
 import type { Clock } from "../../env/clock.ts";
 import { randomInteger, randomPick } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
+import { ended } from "../../env/ended.ts";
 import { KubeError } from "../../kube/error.ts";
 import type { KubeRequest, KubeResponse, KubeTransport } from "../../kube/transport.ts";
 
@@ -72,7 +73,7 @@ export function faultyRoad(transport: KubeTransport, clock: Clock, random: Rando
       async watch(request, onEvent) {
         if (random.next() >= conditions.watchBreakChance) return transport.watch(request, onEvent);
         const end = new AbortController();
-        const abort = (): void => end.abort();
+        const abort = (): void => end.abort(ended);
         request.signal?.addEventListener("abort", abort, { once: true });
         const timer = clock.setTimer(randomInteger(random, 0, 120_000), abort);
         await transport.watch({ ...request, signal: end.signal }, onEvent);

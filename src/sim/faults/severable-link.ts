@@ -3,6 +3,7 @@
 // answer. Carries rules MU6 and MU7.
 import { sleep } from "../../env/clock.ts";
 import type { Clock } from "../../env/clock.ts";
+import { ended } from "../../env/ended.ts";
 import type { AdminClientFactory } from "../../fdb/admin.ts";
 import { namedFdbError } from "../../fdb/error.ts";
 import { KubeError } from "../../kube/error.ts";
@@ -104,7 +105,7 @@ export class SeverableLink {
     }
     const cuts = this.#cuts;
     const ending = new AbortController();
-    const end = (): void => ending.abort();
+    const end = (): void => ending.abort(ended);
     this.#open.add(end);
     request.signal?.addEventListener("abort", end, { once: true });
     try {

@@ -167,7 +167,6 @@ export class KeyValueTransaction implements FdbTransaction {
   /** The caller has given up. A commit that has not happened yet never will. */
   cancel(): void {
     this.#isCancelled = true;
-    this.#deferredError ??= namedFdbError(1025);
   }
 
   #version(): Promise<number> {
@@ -212,7 +211,7 @@ export class KeyValueTransaction implements FdbTransaction {
 
   #defer(write: () => void): void {
     try {
-      if (this.#deferredError === undefined) write();
+      if (this.#deferredError === undefined && !this.#isCancelled) write();
     } catch (error) {
       if (!(error instanceof FdbError)) throw error;
       this.#deferredError = error;
@@ -221,6 +220,8 @@ export class KeyValueTransaction implements FdbTransaction {
 
   #checkDeferred(): void {
     if (this.#deferredError !== undefined) throw this.#deferredError;
+    // Every transaction ends cancelled, and hardly any is asked for something after that.
+    if (this.#isCancelled) throw namedFdbError(1025);
   }
 }
 

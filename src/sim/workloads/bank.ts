@@ -5,6 +5,7 @@
 import { randomInteger } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
 import type { FdbTransaction } from "../../fdb/admin.ts";
+import { binaryText } from "../../fdb/bytes.ts";
 import { isFdbError } from "../../fdb/error.ts";
 import type { Application } from "../database/simulated-fdb.ts";
 
@@ -16,6 +17,7 @@ const limitMs = 4_000;
 const prefix = "bank/";
 const numberKey = Buffer.from(`${prefix}number`);
 const [begin, end] = [Buffer.from(prefix), Buffer.from("bank0")];
+const accountNames = Array.from({ length: accounts }, (_, account) => `${prefix}account${account}`);
 
 export interface BankOptions {
   transact: Application;
@@ -83,7 +85,8 @@ export class Bank {
     const held = await transaction.getRange(begin, end);
     const isNew = held.length === 0;
     if (isNew && this.#acknowledged === undefined) return open(transaction);
-    const values = new Map(held.map(({ key, value }) => [text(key), Number(text(value))]));
+    const values = new Map<string, number>();
+    for (const { key, value } of held) values.set(binaryText(key), Number(binaryText(value)));
     const stored = values.get(`${prefix}number`);
     this.#check(values, stored, number);
     if (stored === number) return;
@@ -98,7 +101,7 @@ export class Bank {
 
   #check(values: ReadonlyMap<string, number>, stored: number | undefined, number: number): void {
     const { violated } = this.#options;
-    const sums = Array.from({ length: accounts }, (_, account) => values.get(keyOf(account)));
+    const sums = accountNames.map((name) => values.get(name));
     const sum = sums.reduce<number>((all, value) => all + (value ?? Number.NaN), 0);
     if (sum !== total) violated(`the bank holds ${sums.join(" + ")}, which is not ${total}`);
     const known = this.#acknowledged ?? 0;
@@ -116,9 +119,5 @@ function open(transaction: FdbTransaction): void {
 }
 
 function keyOf(account: number): string {
-  return `${prefix}account${account}`;
-}
-
-function text(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("latin1");
+  return accountNames[account] ?? "";
 }

@@ -244,7 +244,7 @@ export class LifeScene {
 
   #noteReturn(): void {
     if (!this.isLost) return;
-    const found = this.world.fdb.truth.databases().filter(({ isConfigured }) => isConfigured);
+    const found = this.world.fdb.truth.outlines().filter(({ isConfigured }) => isConfigured);
     this.isLost = !found.some(({ isAvailable }) => isAvailable);
   }
 

@@ -11,7 +11,7 @@ import type { KubeResponse, KubeTransport } from "../../kube/transport.ts";
 import { isStateful } from "../../model/process-class.ts";
 import { hasReported } from "../../model/process-group.ts";
 import { podNameOf } from "../../model/process-group-id.ts";
-import type { DatabaseTruth } from "../database/simulated-fdb.ts";
+import type { DatabaseOutline, DatabaseTruth } from "../database/simulated-fdb.ts";
 import type { World } from "../world.ts";
 import { BucketWatch } from "./bucket-watch.ts";
 import { PlacementWatch } from "./placement-watch.ts";
@@ -123,6 +123,11 @@ export class Watchman {
     return truth.databases().filter(({ description }) => description !== this.#leftAlone);
   }
 
+  #outlines(): DatabaseOutline[] {
+    const { truth } = this.#theWorld().fdb;
+    return truth.outlines().filter(({ description }) => description !== this.#leftAlone);
+  }
+
   #isLeftAlone(podName: string): boolean {
     const pod = this.#pods.get(podName) ?? this.#served.get(podName);
     return this.#leftAlone !== undefined && pod?.metadata.labels?.[nameLabel] === this.#leftAlone;
@@ -142,7 +147,11 @@ export class Watchman {
   /** Somebody else than the operator has done something to the database. */
   noteDisturbance(): void {
     const nowMs = this.#nowMs();
-    this.#disturbances.push({ fromMs: nowMs - 5_000, toMs: nowMs + disturbanceMs });
+    const [fromMs, toMs] = [nowMs - 5_000, nowMs + disturbanceMs];
+    const last = this.#disturbances.at(-1);
+    // One that goes on is noted at every look.
+    if (last !== undefined && last.toMs >= fromMs) last.toMs = toMs;
+    else this.#disturbances.push({ fromMs, toMs });
   }
 
   /** To be called now and then, since some disturbances last. */
@@ -155,13 +164,13 @@ export class Watchman {
     for (const lost of truth.dataLost()) {
       if (lost.database !== this.#leftAlone) this.#violated(`data lost: ${JSON.stringify(lost)}`);
     }
-    for (const database of this.#databases()) {
-      this.stalls.look(database.recoveries);
-      // The first is the creation: before it there was nothing to commit to.
-      for (const record of database.recoveries.slice(1)) {
-        if (record.acceptedMs === undefined) continue;
-        this.#checkStall(record.cause, record.stalledSinceMs, record.acceptedMs);
-      }
+    for (const { recoveries } of this.#outlines()) {
+      this.stalls.look(recoveries);
+      recoveries.forEach(({ cause, stalledSinceMs, acceptedMs }, index) => {
+        // The first is the creation: before it there was nothing to commit to.
+        if (index > 0 && acceptedMs !== undefined)
+          this.#checkStall(cause, stalledSinceMs, acceptedMs);
+      });
     }
   }
 
@@ -423,7 +432,7 @@ export class Watchman {
 
   #noteMembers(): void {
     if (this.#joined.size === this.#served.size) return;
-    for (const { members } of this.#theWorld().fdb.truth.databases()) {
+    for (const { members } of this.#theWorld().fdb.truth.outlines()) {
       for (const address of members) {
         const name = this.#podAt(address);
         if (name !== undefined) this.#joined.add(name);
@@ -432,7 +441,7 @@ export class Watchman {
   }
 
   #noteAvailability(): void {
-    const databases = this.#databases();
+    const databases = this.#outlines();
     if (databases.some(({ isAvailable }) => isAvailable)) this.#availableMs = this.#nowMs();
   }
 
