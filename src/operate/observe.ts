@@ -31,9 +31,6 @@ import type { ClusterState } from "./cluster-state.ts";
 import { objectsOf, sortedPods } from "./own-objects.ts";
 import { storedFacts } from "./stored-facts.ts";
 
-// Where the database is followed asks for it here.
-export { objectsOf } from "./own-objects.ts";
-
 export interface ObserveInput {
   cluster: Stored<FoundationDBCluster>;
   caches: Caches;

@@ -4,7 +4,7 @@ import type { FoundationDBCluster } from "../api/cluster.ts";
 import { labelsOf } from "../api/effective.ts";
 import { isQuarantined } from "../build/quarantine.ts";
 import { isVolumeReader } from "../build/volume-reader.ts";
-import { Memory } from "../env/memory.ts";
+import type { Memory } from "../env/memory.ts";
 import type { Pod } from "../kube/generated/types.ts";
 import type { KubeObject } from "../kube/object.ts";
 import { keyOf, keyText } from "../kube/path.ts";
@@ -19,7 +19,7 @@ import { clusterIndex } from "./caches.ts";
 export function objectsOf<T extends KubeObject>(
   cache: Reflector<T>,
   cluster: Stored<FoundationDBCluster>,
-  memory = new Memory(),
+  memory: Memory,
 ): ReadonlyMap<string, T> {
   const candidates = cache.byIndex(clusterIndex, keyText(keyOf(cluster)));
   const last = memory.once(nothingFound<T>, candidates);

@@ -35,7 +35,8 @@ import { overlappingOperator, standBack } from "./overlap.ts";
 import type { OverlapPlace } from "./overlap.ts";
 import { pausedStatus } from "./paused.ts";
 import { missingTrust } from "../plan/certificates/operator-trust.ts";
-import { freshEnough, objectsOf, observeCluster, operatorTrustOf } from "./observe.ts";
+import { freshEnough, observeCluster, operatorTrustOf } from "./observe.ts";
+import { objectsOf } from "./own-objects.ts";
 import { awaitedAfter, pollInterval } from "./poll-interval.ts";
 import type { ActionOutcome } from "./perform.ts";
 import { carryOut } from "./carry-out.ts";
@@ -186,7 +187,7 @@ function follow(
   cluster: Stored<FoundationDBCluster>,
 ): void {
   const connectionString = cluster.status?.connectionString ?? "";
-  const pods = objectsOf(options.caches.pods, cluster);
+  const pods = objectsOf(options.caches.pods, cluster, state.memory);
   const isAsleep = isStopped({ cluster, pods, memory: state.memory });
   if (connectionString === "" || isAsleep) return state.poller.follow(undefined);
   const { namespace = "", name = "" } = cluster.metadata;
@@ -197,7 +198,7 @@ function follow(
     mayCreateUnseen({
       ...{ cluster, madeConnectionString, lastDatabaseWriteMs: database.lastWriteMs },
       database: state.poller.latest,
-      pvcs: objectsOf(options.caches.pvcs, cluster),
+      pvcs: objectsOf(options.caches.pvcs, cluster, state.memory),
     });
   const version = cluster.status?.runningVersion || cluster.spec.version;
   // Authorities that are missing are no reason to trust others meanwhile.
