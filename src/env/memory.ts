@@ -2,8 +2,12 @@
 // at once, however often it is asked for. Its owner passes it to whoever derives something, and it never changes an answer.
 // What was derived goes with its object.
 
+/** A database has a few connection strings in its life, and a few versions. */
+const textsMaximum = 100;
+
 export class Memory {
   readonly #known = new Map<unknown, WeakMap<object, { readonly value: unknown }>>();
+  readonly #texts = new Map<unknown, Map<string, { readonly value: unknown }>>();
 
   /**
    * `derive(key)`, made when it is first asked for. `derive` is a function that has a place of its own in a module; it gets
@@ -16,6 +20,18 @@ export class Memory {
     if (found !== undefined) return found.value as V;
     const value = derive(key, this);
     known.set(key, { value });
+    return value;
+  }
+
+  /** The same for a text that is one of a few. When they turn out to be many, all are forgotten. */
+  onceOfText<V>(derive: (text: string) => V, text: string): V {
+    let known = this.#texts.get(derive);
+    if (known === undefined) this.#texts.set(derive, (known = new Map()));
+    const found = known.get(text);
+    if (found !== undefined) return found.value as V;
+    const value = derive(text);
+    if (known.size >= textsMaximum) known.clear();
+    known.set(text, { value });
     return value;
   }
 }

@@ -19,17 +19,19 @@ const hostnameMark = "(fromHostname)";
 
 export function parseAddress(text: string): Parsed<ProcessAddress> {
   if (text === "") return unparsed("an address must not be empty");
+  const end = endOfPlainIp(text);
+  if (end > 0) return parsed(plainAddress(text, end));
   const fromHostname = text.endsWith(hostnameMark);
   const body = fromHostname ? text.slice(0, -hostnameMark.length) : text;
   const whole = canonicalIp(body);
   if (whole !== undefined) return parsed({ host: whole, port: 0, flags: [], fromHostname });
 
   const isBracketed = body.startsWith("[");
-  const end = isBracketed ? body.indexOf("]") : endOf(body, body.indexOf(":"));
-  const name = body.slice(isBracketed ? 1 : 0, end);
-  const rest = body.slice(isBracketed ? end + 1 : end);
+  const close = isBracketed ? body.indexOf("]") : endOf(body, body.indexOf(":"));
+  const name = body.slice(isBracketed ? 1 : 0, close);
+  const rest = body.slice(isBracketed ? close + 1 : close);
   const isMisplaced = !isBracketed && (name.includes("[") || name.includes("]"));
-  if (end < 0 || (rest !== "" && !rest.startsWith(":")) || isMisplaced) {
+  if (close < 0 || (rest !== "" && !rest.startsWith(":")) || isMisplaced) {
     return unparsed(`"${text}" is not an address: an IPv6 address needs brackets`);
   }
   if (name === "") return unparsed(`"${text}" is not an address: it names no host`);
@@ -45,6 +47,14 @@ export function parseAddress(text: string): Parsed<ProcessAddress> {
     return unparsed(`"${text}" is not an address: a flag has no spaces`);
   }
   return parsed({ host, port: number, flags: sortedFlags(flags), fromHostname });
+}
+
+/** What `endOfPlainIp` recognises needs no closer look. */
+function plainAddress(text: string, end: number): ProcessAddress {
+  const isTlsAddress = text.endsWith(":tls");
+  const host = text.slice(0, end);
+  const port = Number(text.slice(end + 1, isTlsAddress ? -4 : text.length));
+  return { host, port, flags: isTlsAddress ? ["tls"] : [], fromHostname: false };
 }
 
 function portNumber(text: string): number | undefined {

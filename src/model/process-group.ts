@@ -130,7 +130,11 @@ export function conditionOf(
   group: ProcessGroupState,
   type: ConditionType,
 ): ProcessGroupCondition | undefined {
-  return group.processGroupConditions?.find((condition) => condition.type === type);
+  const { processGroupConditions: conditions } = group;
+  if (conditions === undefined) return undefined;
+  // Asked hundreds of times in a pass.
+  for (const condition of conditions) if (condition.type === type) return condition;
+  return undefined;
 }
 
 export function hasCondition(group: ProcessGroupState, type: ConditionType): boolean {

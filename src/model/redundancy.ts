@@ -3,18 +3,18 @@
 // coordinators stay those of the full mode. Carries the rules M22 to M25 of spec/model.md.
 
 export interface Redundancy {
-  mode: string;
+  readonly mode: string;
   /** How many fault domains may be lost at once without losing data. */
-  faultTolerance: number;
+  readonly faultTolerance: number;
   /** The least number of fault domains on which every piece of data lies. */
-  minimumFaultDomains: number;
-  storageCopies: number;
-  defaultLogs: number;
-  coordinators: number;
+  readonly minimumFaultDomains: number;
+  readonly storageCopies: number;
+  readonly defaultLogs: number;
+  readonly coordinators: number;
   /** The locality over which the mode spreads data before it spreads it over zones. */
-  spreadLocality?: "data_hall" | "dcid";
+  readonly spreadLocality?: "data_hall" | "dcid";
   /** The mode that this one stands in for during an outage. */
-  fullMode?: string;
+  readonly fullMode?: string;
 }
 
 type Numbers = Omit<Redundancy, "mode">;
@@ -82,10 +82,15 @@ const modes: Readonly<Record<string, Numbers>> = {
 export const redundancyModes: readonly string[] = Object.keys(modes);
 const defaultRedundancyMode = "double";
 
+/** Many steps ask for them in every pass. */
+const named: ReadonlyMap<string, Redundancy> = new Map(
+  Object.entries(modes).map(([mode, numbers]) => [mode, { mode, ...numbers }]),
+);
+
 /** An unknown mode counts as single: nothing may be taken for redundant that nobody promised. */
 export function redundancyOf(mode: string | undefined): Redundancy {
   const name = mode || defaultRedundancyMode;
-  return { mode: name, ...(modes[name] ?? single) };
+  return named.get(name) ?? { mode: name, ...single };
 }
 
 /** The mode whose process counts a cluster keeps, also while it runs on a fallback. */

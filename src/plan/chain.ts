@@ -45,7 +45,7 @@ import { mergedUpdates } from "./coordination/set-membership.ts";
 import type { ClusterFacts } from "./facts.ts";
 import type { Snapshot, ZoneAttempt } from "./snapshot.ts";
 import { nothing } from "./step.ts";
-import type { Draft, PlanEvent, Step } from "./step.ts";
+import type { Draft, PlanEvent, Step, StepResult } from "./step.ts";
 import { updateConfigMap } from "./config-map/update-config-map.ts";
 import { updateDatabaseConfiguration } from "./configuration/update-database-configuration.ts";
 import { lockRelease, updateLockConfiguration } from "./locks/update-lock-configuration.ts";
@@ -217,19 +217,13 @@ export function* planInPieces(
     }
     const result = throughWindows(snapshot, draft, step.name, step.run(snapshot, draft));
     yield;
+    // Most steps of most passes have nothing to say.
+    if (result === nothing) continue;
     append(events, result.events ?? []);
     append(waits, result.waits ?? []);
     append(asked, result.questions ?? []);
     attempt ??= result.zoneAttempt;
-    draft = {
-      status: result.status === undefined ? draft.status : { ...draft.status, ...result.status },
-      groups: result.groups ?? draft.groups,
-      desired: draft.desired,
-      facts: draft.facts,
-      actions: appended(draft.actions, result.actions),
-      isUnfinished: draft.isUnfinished || result.isUnfinished === true,
-      isHeldByWindow: draft.isHeldByWindow || result.isHeldByWindow === true,
-    };
+    draft = advanced(draft, result);
     if (result.stop === true) break;
   }
   const certificateTargets = certificateTargetsOf(snapshot, draft);
@@ -251,6 +245,27 @@ export function* planInPieces(
   const wishes = { actions, events, questions, certificateTargets, databaseQuestions };
   const status = withLastingWork(snapshot, conclusion.status, actions);
   return { ...conclusion, status, ...made, ...wishes, facts, zoneAttempt };
+}
+
+/** The same draft when the step leaves it as it is, so that what was found of it stands. */
+function advanced(draft: Draft, result: StepResult): Draft {
+  const { status, groups = draft.groups, actions = [], isUnfinished, isHeldByWindow } = result;
+  const isSame =
+    status === undefined &&
+    groups === draft.groups &&
+    actions.length === 0 &&
+    (isUnfinished !== true || draft.isUnfinished) &&
+    (isHeldByWindow !== true || draft.isHeldByWindow);
+  if (isSame) return draft;
+  return {
+    status: status === undefined ? draft.status : { ...draft.status, ...status },
+    groups,
+    desired: draft.desired,
+    facts: draft.facts,
+    actions: appended(draft.actions, actions),
+    isUnfinished: draft.isUnfinished || isUnfinished === true,
+    isHeldByWindow: draft.isHeldByWindow || isHeldByWindow === true,
+  };
 }
 
 function cutBefore({ name }: Step): NewWait {

@@ -13,6 +13,7 @@ export function logsTooMany({ spec, configuration, groups, others }: AdviceSubje
   const { mode, faultTolerance } = redundancyForCounts(configuration.redundancy_mode);
   const used = roleCountsOf(configuration).logs;
   const needed = Math.ceil(used / serversPerPod(spec, "log")) + faultTolerance;
+  if (count <= needed) return "nothing";
   const usual =
     wantedCounts({ ...spec, processCounts: { ...spec.processCounts, log: 0 } }).log ?? 0;
   const enough = Math.max(needed, usual);

@@ -17,7 +17,9 @@ export function processesIdle(subject: AdviceSubject): Judgement {
   for (const process of own) {
     const { class_type: processClass = "" } = process;
     if (otherClasses.has(processClass)) continue;
-    classes.set(processClass, [...(classes.get(processClass) ?? []), process]);
+    const sharing = classes.get(processClass);
+    if (sharing === undefined) classes.set(processClass, [process]);
+    else sharing.push(process);
   }
   const found = [...classes]
     .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -50,15 +52,16 @@ function idleIn(
   isEarly: boolean,
 ): Idle[] {
   const idle = processes.filter((process) => (isEarly || isSettled(process)) && !hasRole(process));
+  if (idle.length === 0) return [];
   const ids = [...new Set(idle.map(groupIdOf))];
   const total = processes.length;
   if (processClass === "storage") {
-    if (idle.length === 0) return [];
     const text = `${idle.length} of ${total} storage processes hold no data`;
     const remedy = "Look at the logs of these storage processes and replace them.";
     return [{ text, remedy, count: idle.length, ids }];
   }
   const { faultTolerance } = redundancyForCounts(configuration.redundancy_mode);
+  if (idle.length <= faultTolerance) return [];
   const counts = { ...spec.processCounts, [processClass]: 0 };
   const usual: Readonly<Record<string, number>> = wantedCounts({ ...spec, processCounts: counts });
   const count = Math.min(idle.length - faultTolerance, total - (usual[processClass] ?? 0));

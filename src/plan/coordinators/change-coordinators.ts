@@ -28,6 +28,7 @@ import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
+import { viewOf } from "../view/cluster-view.ts";
 import type { NewWait } from "../wait.ts";
 import { nameList } from "../wait.ts";
 
@@ -40,9 +41,9 @@ export function changeCoordinators(snapshot: Snapshot, draft: Draft): StepResult
   if (!isAvailable(status)) return nothing;
   // A coordinator that seems to be missing may only be one that could not be read; step updateStatus says so.
   if (status.unreadable !== undefined) return nothing;
-  const wanted = coordinatorInput(snapshot, draft, status);
-  const problem = coordinatorProblem(wanted);
+  const problem = problemOfCoordinators(snapshot, draft);
   if (problem === undefined) return nothing;
+  const wanted = coordinatorInput(snapshot, draft, status);
   const deferral = deferralOf(wanted);
   const isUrgent =
     deferral !== undefined && missingCoordinators(snapshot, status, connectionString).length > 0;
@@ -61,6 +62,17 @@ export function changeCoordinators(snapshot: Snapshot, draft: Draft): StepResult
   const danger = changeDanger(snapshot, draft, input);
   if (danger !== undefined) return { waits: [unfitWait(problem, danger)] };
   return change(snapshot, draft, input, problem, evidence);
+}
+
+/** What is wrong with the coordinators as the steps so far leave them; nothing can be said without a status. */
+export function problemOfCoordinators(snapshot: Snapshot, draft: Draft): string | undefined {
+  return viewOf(snapshot).ofDraft(findProblem, snapshot, draft);
+}
+
+/** Asked by this step and at the end of a pass: every process is looked at for it. */
+function findProblem(snapshot: Snapshot, draft: Draft): string | undefined {
+  const status = databaseStatus(snapshot);
+  return status && coordinatorProblem(coordinatorInput(snapshot, draft, status));
 }
 
 /** Nobody may become a coordinator whom another instance removes. */

@@ -49,8 +49,7 @@ export function wishOf(input: CoordinatorInput): CoordinatorWish {
 
 /** The first thing wrong with the coordinators, as a sentence; undefined when they are as they should be. */
 export function coordinatorProblem(input: CoordinatorInput): string | undefined {
-  const wanted = new Set(coordinatorsOf(input.connectionString));
-  const hosts = hostsOf(wanted);
+  const { wanted, hosts } = input.memory.onceOfText(coordinatorNames, input.connectionString);
   const healthy = new Set<string>();
   const found: StatusProcess[] = [];
   for (const process of input.memory.once(processesOf, input.status)) {
@@ -82,8 +81,7 @@ export function missingCoordinators(
   status: DatabaseStatus,
   connectionString: string,
 ): string[] {
-  const wanted = coordinatorsOf(connectionString);
-  const hosts = hostsOf(wanted);
+  const { coordinators, hosts } = memory.onceOfText(coordinatorNames, connectionString);
   const served = new Set<string>();
   for (const process of memory.once(processesOf, status)) {
     const addresses = memory.once(announcedAddresses, process);
@@ -99,16 +97,16 @@ export function missingCoordinators(
       .filter((coordinator) => !coordinator.reachable)
       .map((coordinator) => coordinator.address),
   );
-  return wanted.filter((address) => unreachable.has(address) || !served.has(address)).toSorted();
+  return coordinators
+    .filter((address) => unreachable.has(address) || !served.has(address))
+    .toSorted();
 }
 
 /** Coordinators are to move between plain and TLS. */
 export function isConversion(input: CoordinatorInput): boolean {
   const usesTls = input.spec.mainContainer?.enableTls === true;
-  return coordinatorsOf(input.connectionString).some((text) => {
-    const address = parseAddress(text);
-    return address.ok && isTls(address.value) !== usesTls;
-  });
+  const { addresses } = input.memory.onceOfText(coordinatorNames, input.connectionString);
+  return addresses.some((address) => isTls(address) !== usesTls);
 }
 
 /**
@@ -149,12 +147,22 @@ function coordinatorAddress(
   return names.map(formatAddress).find((text) => wanted.has(text));
 }
 
-function hostsOf(addresses: Iterable<string>): ReadonlySet<string> {
-  const hosts = [...addresses].flatMap((text) => {
+interface CoordinatorNames {
+  readonly coordinators: readonly string[];
+  readonly wanted: ReadonlySet<string>;
+  readonly addresses: readonly ProcessAddress[];
+  readonly hosts: ReadonlySet<string>;
+}
+
+/** Several steps look at every process for the same coordinators, in every pass. */
+function coordinatorNames(connectionString: string): CoordinatorNames {
+  const coordinators = coordinatorsOf(connectionString);
+  const addresses = coordinators.flatMap((text) => {
     const address = parseAddress(text);
-    return address.ok ? [address.value.host] : [];
+    return address.ok ? [address.value] : [];
   });
-  return new Set(hosts);
+  const hosts = new Set(addresses.map(({ host }) => host));
+  return { coordinators, wanted: new Set(coordinators), addresses, hosts };
 }
 
 function announcedAddresses(process: StatusProcess): ReturnType<typeof addressesInCommandLine> {

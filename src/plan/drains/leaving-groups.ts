@@ -17,8 +17,9 @@ import { isCordoned, nodeWishes, recentEvictions } from "./drained-nodes.ts";
 const unseenEvictionMs = 300_000;
 
 export function withDraining(snapshot: Snapshot, group: ProcessGroup): ProcessGroup {
-  const { cluster, nowMs } = snapshot;
-  if (!automationOf(cluster.spec).managesDrains) return removeCondition(group, "NodeDraining");
+  const { cluster, memory, nowMs } = snapshot;
+  if (!memory.once(automationOf, cluster.spec).managesDrains)
+    return removeCondition(group, "NodeDraining");
   // Its pod stays for a look, wherever it is.
   if (hasCondition(group, "Fenced")) return removeCondition(group, "NodeDraining");
   if (snapshot.nodes === undefined) return group;

@@ -57,10 +57,10 @@ interface Surplus {
 
 function surplusOf(draft: Draft): Surplus[] {
   const found: Surplus[] = [];
+  const staying = draft.groups.filter((group) => !isMarkedForRemoval(group));
+  const byClass = Map.groupBy(staying, (group) => group.processClass);
   for (const processClass of processClasses) {
-    const groups = draft.groups.filter(
-      (group) => group.processClass === processClass && !isMarkedForRemoval(group),
-    );
+    const groups = byClass.get(processClass) ?? [];
     const desired = draft.desired.counts[processClass] ?? 0;
     if (groups.length > desired) found.push({ processClass, groups, desired });
   }

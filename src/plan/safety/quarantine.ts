@@ -3,6 +3,7 @@
 import { automationOf } from "../../api/effective.ts";
 import { quarantineNoteOf } from "../../build/quarantine.ts";
 import type { QuarantineNote } from "../../build/quarantine.ts";
+import type { Remembering } from "../../env/memory.ts";
 import type { PersistentVolumeClaim } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
@@ -15,12 +16,17 @@ import type { Refusal } from "./refusal.ts";
 import type { SafetyView } from "./view.ts";
 
 type Claim = Stored<PersistentVolumeClaim>;
-type QuarantineView = Pick<Snapshot, "cluster" | "quarantineUsers">;
+type QuarantineView = Pick<Snapshot, "cluster" | "quarantineUsers"> & Partial<Remembering>;
+
+/** A note is long, and several steps look at each in every pass. */
+export function noteOf({ memory }: Partial<Remembering>, claim: Claim): QuarantineNote | undefined {
+  return memory === undefined ? quarantineNoteOf(claim) : memory.once(quarantineNoteOf, claim);
+}
 
 /** What keeps a claim for good, as a clause; undefined when its note proves that it may go after its time. */
 export function keptBecause(view: QuarantineView, claim: Claim): string | undefined {
   const { uid, ownerReferences = [] } = claim.metadata;
-  const note = quarantineNoteOf(claim);
+  const note = noteOf(view, claim);
   if (note === undefined) return "its note cannot be read";
   if (note.claim !== uid) return "its note is of another claim";
   if (note.volume !== claim.spec?.volumeName) return "its note is of another volume";
@@ -47,10 +53,10 @@ export function quarantineEndMs(
 
 /** Whether its time is over, as far as it has one. */
 export function isQuarantineOver(
-  view: Pick<Snapshot, "cluster" | "nowMs" | "serverAheadMs">,
+  view: Pick<Snapshot, "cluster" | "nowMs" | "serverAheadMs"> & Partial<Remembering>,
   claim: Claim,
 ): boolean {
-  const note = quarantineNoteOf(claim);
+  const note = noteOf(view, claim);
   return note !== undefined && quarantineEndMs(view, note) <= view.nowMs;
 }
 

@@ -8,6 +8,7 @@ import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
 import { describeAction } from "../describe-action.ts";
 import type { Action } from "../action.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
 import { operatorTimeMs } from "../view/server-time.ts";
 import { withGroups } from "../view/cluster-view.ts";
@@ -31,7 +32,7 @@ export function throughWindows(
   step: string,
   result: StepResult,
 ): StepResult {
-  if (!hasWindows(snapshot)) return result;
+  if (result === nothing || !hasWindows(snapshot)) return result;
   const held: string[] = [];
   let work: Work = {};
   const actions = result.actions?.filter((action) => {

@@ -42,7 +42,8 @@ export function addServices(snapshot: Snapshot, draft: Draft): StepResult {
 function neededNames(snapshot: Snapshot, draft: Draft): Stored<Service> | undefined {
   const { cluster } = draft.desired;
   if (snapshot.services.has(cluster.metadata.name ?? "")) return undefined;
-  const coordinators = coordinatorsOf(draft.status.connectionString ?? "");
+  const { connectionString = "" } = draft.status;
+  const coordinators = snapshot.memory.onceOfText(coordinatorsOf, connectionString);
   if (!coordinators.some((address) => isNameOfService(cluster, address))) return undefined;
   const routing = { ...cluster.spec.routing, headlessService: true };
   return headlessService({ ...cluster, spec: { ...cluster.spec, routing } }) as Stored<Service>;

@@ -5,9 +5,8 @@ import type { ClusterStatus } from "../../api/cluster.ts";
 import { adviceFor } from "../advice/advice.ts";
 import { actionKey } from "../action-key.ts";
 import { lostConnectionString } from "../config-map/lost-connection-string.ts";
+import { problemOfCoordinators } from "../coordinators/change-coordinators.ts";
 import { sharingWarnings } from "../coordinators/coordinator-hosts.ts";
-import { coordinatorProblem } from "../coordinators/coordinator-validity.ts";
-import { coordinatorInput } from "../coordinators/coordinator-wish.ts";
 import { certificateFindings } from "../certificates/certificate-findings.ts";
 import type { CertificateTarget } from "../certificates/certificate-targets.ts";
 import { trustWarnings } from "../certificates/operator-trust.ts";
@@ -224,7 +223,7 @@ function needsCoordinators(snapshot: Snapshot, draft: Draft): boolean {
   if (isPartial(database) || !isAvailable(database)) {
     return draft.status.needsNewCoordinators === true;
   }
-  return coordinatorProblem(coordinatorInput(snapshot, draft, database)) !== undefined;
+  return problemOfCoordinators(snapshot, draft) !== undefined;
 }
 
 /** What was decided and then refused at the door is a wait like any other. */

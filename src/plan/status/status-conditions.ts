@@ -11,7 +11,7 @@ import { heldMessage, isDeletionHeld } from "../removal/protect-from-deletion.ts
 import type { ObjectMeta } from "../../kube/object.ts";
 import { formatTime } from "../../kube/time.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
-import { hasCondition, hasReported } from "../../model/process-group.ts";
+import { hasAnyCondition, hasCondition, hasReported } from "../../model/process-group.ts";
 import { isMarkedForRemoval, isReadyForRemoval } from "../../model/process-group.ts";
 import type { ConditionType as GroupCondition } from "../../model/process-group.ts";
 import type { PlanWarning } from "../step.ts";
@@ -184,7 +184,9 @@ function degraded({ snapshot, status, groups, volumes, lost }: ConditionsInput):
   if (volume !== undefined) return judge("True", volume.reason, volume.message);
   // A process group that never reported is no loss: the database does not rest on it.
   // One that is to go and is not excluded yet may still hold the only copy of something.
-  const counting = groups.filter((group) => !isReadyForRemoval(group) && hasReported(group));
+  const counting = groups.filter(
+    (group) => hasAnyCondition(group) && !isReadyForRemoval(group) && hasReported(group),
+  );
   for (const trouble of troubles) {
     const ids = counting
       .filter((group) => hasCondition(group, trouble))

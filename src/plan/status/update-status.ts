@@ -35,8 +35,8 @@ import { shapeOfPod } from "../view/pod-shape.ts";
 import {
   attainableVersion,
   lastRunningVersion,
-  runningVersionOf,
   upgradeStateOf,
+  versionOfMost,
 } from "../view/running-version.ts";
 import { databaseStatus, isStatusPending } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -123,7 +123,8 @@ function observedFields(
     ...quarantineStatus(snapshot),
     ...migrationOf(snapshot),
     ...(connection.text === "" ? {} : { connectionString: connection.text }),
-    runningVersion: runningVersionOf(database, lastRunningVersion(snapshot)),
+    runningVersion:
+      (database && snapshot.memory.once(versionOfMost, database)) ?? lastRunningVersion(snapshot),
     configured: old.configured === true || isConfigured(snapshot),
     requiredAddresses: requiredAddressesOf(snapshot, connection.text),
     health: healthOf(snapshot),
@@ -172,7 +173,7 @@ function evaluationContext(
     isAvailable: isAvailable(database),
     maintenanceZone: database?.cluster?.maintenance_zone ?? "",
     upgrade: upgradeStateOf(status.runningVersion ?? spec.version, spec.version),
-    coordinators: new Set(coordinatorsOf(status.connectionString ?? "").map(hostOf)),
+    coordinators: snapshot.memory.onceOfText(coordinatorHosts, status.connectionString ?? ""),
     toRemove: new Set(spec.processGroupsToRemove ?? []),
     toRemoveWithoutExclusion: new Set(spec.processGroupsToRemoveWithoutExclusion ?? []),
     failedPodMs: automation.failedPodDurationSeconds * 1000,
@@ -181,15 +182,23 @@ function evaluationContext(
   };
 }
 
+function coordinatorHosts(connectionString: string): ReadonlySet<string> {
+  return new Set(coordinatorsOf(connectionString).map(hostOf));
+}
+
 /** A datacenter that processes learn where they run says nothing about whose they are. */
 function ownProcesses(
   snapshot: Snapshot,
   database: DatabaseStatus,
 ): EvaluationContext["processes"] {
   const dataCenter = dataCenterOf(snapshot.cluster.spec);
-  if (dataCenter === "") return processesByGroup(database, dataCenter);
+  if (dataCenter === "") return snapshot.memory.once(allByGroup, database);
   const hosts = [...snapshot.pods.values()].flatMap((pod) => shapeOfPod(snapshot, pod).publicIps);
   return processesByGroup(database, dataCenter, new Set(hosts));
+}
+
+function allByGroup(database: DatabaseStatus): EvaluationContext["processes"] {
+  return processesByGroup(database, "");
 }
 
 /** Whether the last finding stands where the status says nothing. */

@@ -23,6 +23,7 @@ export function nextWave<T extends ImageChange>(
   all: readonly T[],
 ): T[] {
   const waiting = all.filter(({ pod, image }) => shapeOfPod(snapshot, pod).sidecarImage !== image);
+  if (waiting.length === 0) return [];
   const names = coordinatorsOf(connectionString).flatMap((text) => {
     const address = parseAddress(text);
     return address.ok ? [address.value.host] : [];

@@ -19,9 +19,11 @@ type GroupIdentity = Pick<ProcessGroup, "processGroupID" | "processClass">;
 
 /** The same for as long as the snapshot is the same object. */
 export function viewOf(snapshot: Joinable): ClusterView {
-  const { views } = snapshot.memory;
+  const { lastView, views } = snapshot.memory;
+  if (lastView?.snapshot === snapshot) return lastView.view;
   let view = views.get(snapshot);
   if (view === undefined) views.set(snapshot, (view = new ClusterView(snapshot)));
+  snapshot.memory.lastView = { snapshot, view };
   return view;
 }
 
@@ -38,6 +40,7 @@ export class ClusterView {
   readonly #snapshot: Joinable;
   readonly #clusterName: string;
   readonly #groups = new Map<string, GroupView>();
+  readonly #ofDraft = new Map<unknown, { readonly draft: object; readonly value: unknown }>();
 
   constructor(snapshot: Joinable) {
     this.#snapshot = snapshot;
@@ -52,6 +55,19 @@ export class ClusterView {
       this.#groups.set(id, (found = new GroupView(this.#snapshot, id, processClass, podName)));
     }
     return found;
+  }
+
+  /** What `find` says of what the steps have decided so far, found once as long as none of them changes it. */
+  ofDraft<S extends Joinable, D extends object, V>(
+    find: (snapshot: S, draft: D) => V,
+    snapshot: S,
+    draft: D,
+  ): V {
+    const known = this.#ofDraft.get(find);
+    if (known !== undefined && known.draft === draft) return known.value as V;
+    const value = find(snapshot, draft);
+    this.#ofDraft.set(find, { draft, value });
+    return value;
   }
 }
 

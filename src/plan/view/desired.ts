@@ -91,6 +91,8 @@ export interface DesiredObject<T> {
 export class PlanMemory extends Memory {
   /** By snapshot, see viewOf. */
   readonly views = new WeakMap<object, ClusterView>();
+  /** The one that was asked for last: a plan asks for it hundreds of times. */
+  lastView: { readonly snapshot: object; readonly view: ClusterView } | undefined = undefined;
   signature = "";
   desired: Desired | undefined = undefined;
 }
@@ -146,6 +148,8 @@ export class Desired {
   readonly configuration: DatabaseConfiguration;
   readonly #groups = new Map<string, OfGroup>();
   readonly #live = new WeakMap<object, OfLive>();
+  /** Several things are asked of one object in a row. */
+  #last: { readonly live: object; readonly known: OfLive } | undefined = undefined;
   readonly #texts = new Map<string, string>();
   readonly #sameConfigurations = new Map<string, Map<string, boolean>>();
 
@@ -180,8 +184,10 @@ export class Desired {
   }
 
   #ofLive(live: object): OfLive {
+    if (this.#last?.live === live) return this.#last.known;
     let found = this.#live.get(live);
     if (found === undefined) this.#live.set(live, (found = {}));
+    this.#last = { live, known: found };
     return found;
   }
 

@@ -13,10 +13,15 @@ import type { Version } from "../../model/version.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
 
-/** Processes with an unreadable version do not vote; without any vote the answer is `current`. */
+/** Without any vote the answer is `current`. */
 export function runningVersionOf(status: DatabaseStatus | undefined, current: string): string {
+  return (status && versionOfMost(status)) ?? current;
+}
+
+/** Processes with an unreadable version do not vote; undefined without any vote. */
+export function versionOfMost({ cluster }: DatabaseStatus): string | undefined {
   const told = new Map<string, number>();
-  for (const { version = "" } of Object.values(status?.cluster?.processes ?? {})) {
+  for (const { version = "" } of Object.values(cluster?.processes ?? {})) {
     told.set(version, (told.get(version) ?? 0) + 1);
   }
   const votes = new Map<string, { version: Version; count: number }>();
@@ -35,7 +40,7 @@ export function runningVersionOf(status: DatabaseStatus | undefined, current: st
       winner = vote;
     }
   }
-  return winner === undefined ? current : formatVersion(winner.version);
+  return winner && formatVersion(winner.version);
 }
 
 /** An answer that is older says nothing about the present. */

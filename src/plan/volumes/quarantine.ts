@@ -3,12 +3,11 @@
 import { quarantineListMaximum } from "../../api/cluster-status.ts";
 import type { ProcessGroupStatus as ProcessGroup, QuarantineEntry } from "../../api/cluster.ts";
 import { automationOf } from "../../api/effective.ts";
-import { quarantineNoteOf } from "../../build/quarantine.ts";
 import type { PersistentVolumeClaim } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { formatTime } from "../../kube/time.ts";
 import type { ObjectBasis, RemovalOrder } from "../action.ts";
-import { isQuarantineOver, keptBecause, quarantineEndMs } from "../safety/quarantine.ts";
+import { isQuarantineOver, keptBecause, noteOf, quarantineEndMs } from "../safety/quarantine.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { PlanWarning } from "../step.ts";
 import { nameList } from "../wait.ts";
@@ -51,12 +50,12 @@ export function quarantineStatus(snapshot: Snapshot): { quarantine?: readonly Qu
 }
 
 function entryOf(
-  snapshot: Pick<Snapshot, "cluster" | "quarantineUsers">,
+  snapshot: Pick<Snapshot, "cluster" | "quarantineUsers" | "memory">,
   claim: Claim,
 ): QuarantineEntry {
   const { cluster } = snapshot;
   const volumeClaim = claim.metadata.name ?? "";
-  const note = quarantineNoteOf(claim);
+  const note = noteOf(snapshot, claim);
   const kept = keptBecause(snapshot, claim);
   return {
     volumeClaim,
@@ -73,7 +72,7 @@ function entryOf(
 /** Those whose time is over, or that have none, and that a person has to look at. */
 export function quarantineWarnings(snapshot: Snapshot): PlanWarning[] {
   const kept = [...(snapshot.quarantined?.values() ?? [])].flatMap((claim) => {
-    const isDue = quarantineNoteOf(claim) === undefined || isQuarantineOver(snapshot, claim);
+    const isDue = noteOf(snapshot, claim) === undefined || isQuarantineOver(snapshot, claim);
     const why = isDue ? keptBecause(snapshot, claim) : undefined;
     return why === undefined ? [] : [`${claim.metadata.name ?? ""} (${why})`];
   });
