@@ -5,7 +5,6 @@ import { decodeBody } from "./decode-body.ts";
 import { timeText } from "./decode.ts";
 import {
   arrayAt,
-  cloneJson,
   ensureObject,
   isJsonObject,
   jsonEqual,
@@ -352,7 +351,7 @@ function keepAllButStatus(kind: Kind, live: JsonObject, object: JsonObject): voi
     if (key !== "status" && key !== "metadata") object[key] = live[key];
   }
   const metadata = ensureObject(object, "metadata");
-  const liveMetadata = cloneJson(objectAt(live, "metadata"));
+  const liveMetadata = objectAt(live, "metadata");
   if (kind.isCustom) object["metadata"] = { ...liveMetadata, managedFields: sentManagedFields };
   else {
     // Built-in kinds let labels, annotations and finalizers change with the status, but not owners.

@@ -220,7 +220,7 @@ export class LeaderElector {
         if (isRenewed) {
           isSlow = ageMs() > slowMs;
           // The server refuses what of the others it has not carried out yet.
-          asking.abort();
+          asking.abort(isAnswered);
           asking = new AbortController();
         }
         if (!isOpen) for (const resolve of this.#onAttempted.splice(0)) resolve();
@@ -240,8 +240,8 @@ export class LeaderElector {
    */
   async #renew(leftMs: number, signal: AbortSignal): Promise<boolean> {
     const answered = new AbortController();
-    this.#onWritten = () => answered.abort();
-    void this.#attempt(leftMs, signal).then(() => answered.abort());
+    this.#onWritten = () => answered.abort(isAnswered);
+    void this.#attempt(leftMs, signal).then(() => answered.abort(isAnswered));
     const patienceMs = Math.max(0, Math.min(requestMaximumMs, (leftMs * 2) / 3));
     await sleep(this.#options.clock, patienceMs, answered.signal);
     return !answered.signal.aborted;
@@ -421,6 +421,9 @@ export class LeaderElector {
     }
   }
 }
+
+/** Why a wait for a renewal ends. Without a reason each end would make an error with a stack, several for every renewal. */
+const isAnswered = "answered";
 
 /** Sends a request and ends in time. */
 type Ask = <T>(send: (signal: AbortSignal) => Promise<T>) => Promise<T>;
