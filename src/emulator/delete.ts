@@ -1,4 +1,5 @@
 // DELETE: preconditions, grace periods, finalizers and propagation policies. [KAS12] [KAS13] [KAS14]
+import { noteDerived } from "./decode-body.ts";
 import { timeText } from "./decode.ts";
 import {
   arrayAt,
@@ -127,7 +128,7 @@ export function deleteObject(
   if (kind.kind === "Namespace") ensureObject(object, "status")["phase"] = "Terminating";
   if (options.isDryRun) return { object: present(kind, object), isGone: false };
   const stored = server.store.put(kind.storageKey, target.namespace, target.name, object);
-  return { object: present(kind, stored), isGone: false };
+  return { object: present(kind, noteDerived(live, stored)), isGone: false };
 }
 
 function removeNow(

@@ -1,5 +1,6 @@
 // Subresources that are actions: binding a pod to its node, evicting it, finalizing a namespace. [KAS43]
 import { alphanumerics, randomText } from "../env/random.ts";
+import { noteDerived } from "./decode-body.ts";
 import { timeText } from "./decode.ts";
 import { deleteObject, isBeingDeleted, readDeleteRequest } from "./delete.ts";
 import {
@@ -58,7 +59,9 @@ export function bindPod(
     lastTransitionTime: timeText(server.clock.nowMs()),
   });
   ensureObject(pod, "status")["conditions"] = conditions;
-  if (!options.isDryRun) server.store.put(kind.storageKey, namespace, name, pod);
+  if (options.isDryRun) return success();
+  const stored = server.store.put(kind.storageKey, namespace, name, pod);
+  if (Object.keys(annotations).length === 0) noteDerived(live, stored);
   return success();
 }
 
@@ -99,7 +102,7 @@ function noteEviction(server: ServerContext, { kind, namespace, name }: Target, 
     lastTransitionTime: timeText(server.clock.nowMs()),
   });
   ensureObject(pod, "status")["conditions"] = conditions;
-  server.store.put(kind.storageKey, namespace, name, pod);
+  noteDerived(live, server.store.put(kind.storageKey, namespace, name, pod));
 }
 
 const budgetsKey = "policy/poddisruptionbudgets";
@@ -133,7 +136,7 @@ function takeFromBudget(
   changedStatus["disruptionsAllowed"] = Number(status["disruptionsAllowed"]) - 1;
   const disrupted = ensureObject(changedStatus, "disruptedPods");
   disrupted[stringAt(pod, "metadata", "name")] = timeText(server.clock.nowMs());
-  server.store.put(budgetsKey, namespace, budgetName, changed);
+  noteDerived(budget, server.store.put(budgetsKey, namespace, budgetName, changed));
 }
 
 /** Pods that are not ready may go when the budget says so, or when it is met without them. */
