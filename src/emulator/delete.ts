@@ -3,10 +3,10 @@ import { noteDerived } from "./decode-body.ts";
 import { timeText } from "./decode.ts";
 import {
   arrayAt,
-  cloneJson,
   ensureObject,
   isJsonObject,
   objectAt,
+  openCopy,
   stringAt,
   type JsonObject,
 } from "./json.ts";
@@ -112,7 +112,7 @@ export function deleteObject(
   }
   const live = existing(server, target);
   checkPreconditions(target, live, request);
-  const object = cloneJson(live);
+  const object = openCopy(live);
   const metadata = ensureObject(object, "metadata");
   const wasDeleting = metadata["deletionTimestamp"] !== undefined;
   setPropagationFinalizers(metadata, request);

@@ -24,6 +24,16 @@ function cloneValue(value: unknown): unknown {
   return copy;
 }
 
+/** A copy that may be written to, and so may its members; what is below them is shared. */
+export function openCopy(object: JsonObject): JsonObject {
+  const copy: JsonObject = {};
+  for (const key in object) {
+    const member = object[key];
+    copy[key] = isJsonObject(member) ? { ...member } : member;
+  }
+  return copy;
+}
+
 /** A copy like that of cloneJson in which each part that equals the one of `known` at its place is that part itself. */
 export function cloneSharing<T>(value: T, known: unknown): T {
   return sharingClone(value, known) as T;
