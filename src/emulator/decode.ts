@@ -2,6 +2,7 @@
 // reported and dropped, quantities and times become canonical, and what the real server would not write
 // back (empty lists, false flags that are no pointers) disappears.
 import { isJsonObject, objectAt, type JsonObject } from "./json.ts";
+import { formatTime, isFormattedTime } from "../kube/time.ts";
 import { canonicalQuantity } from "../model/quantity.ts";
 import type { SchemaNode } from "./schema-node.ts";
 
@@ -232,19 +233,26 @@ function parseTime(value: unknown, layout: string, mismatch: () => DecodeError):
 }
 
 function decodeTime(value: unknown, mismatch: () => DecodeError): string {
+  if (typeof value === "string" && isFormattedTime(value)) return value;
   const time = parseTime(value, "2006-01-02T15:04:05Z07:00", mismatch);
   return timeText(time.getTime());
 }
 
 function decodeMicroTime(value: unknown, mismatch: () => DecodeError): string {
+  if (typeof value === "string" && isFormattedMicroTime(value)) return value;
   const time = parseTime(value, "2006-01-02T15:04:05.000000Z07:00", mismatch);
   const fraction = /\.(\d+)/.exec(String(value))?.[1] ?? "";
   return `${time.toISOString().slice(0, 19)}.${fraction.slice(0, 6).padEnd(6, "0")}Z`;
 }
 
+function isFormattedMicroTime(text: string): boolean {
+  if (text.length !== 27 || !isFormattedTime(`${text.slice(0, 19)}Z`)) return false;
+  return /^\.\d{6}Z$/.test(text.slice(19));
+}
+
 /** Milliseconds since the epoch as metav1.Time writes them: whole seconds. */
 export function timeText(ms: number): string {
-  return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`;
+  return formatTime(Math.floor(ms / 1000) * 1000);
 }
 
 function jsonKind(value: unknown): string {
