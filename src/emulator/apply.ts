@@ -71,7 +71,7 @@ export function applyObject(
   const shownLive = present(kind, live);
   checkVersion(target, config, shownLive);
   const applied = mergeApplied(kind, shownLive, config, options, now);
-  const object = decodeBody(kind, applied.object, options);
+  const object = decodeBody(kind, applied.object, options, live);
   keepSystemParts(kind, shownLive, object, options.subresource);
   writeManagers(object, applied.managers);
   return { object: storeChanged(server, target, live, object, options), isCreated: false };

@@ -2,17 +2,52 @@
 // fields, pruning and defaults. [KAS9] [KAS10]
 import { append } from "../env/long-lists.ts";
 import { decodeObject, DecodeError } from "./decode.ts";
-import { cloneJson, isJsonObject, stringAt, type JsonObject } from "./json.ts";
+import { cloneSharing, isJsonObject, objectAt, stringAt, type JsonObject } from "./json.ts";
 import { kindApiVersion, type Kind } from "./kind.ts";
 import { builtInNode } from "./schema-node.ts";
 import type { WriteOptions } from "./server-context.ts";
 import { badRequest, fieldInvalid, invalid, type StatusError } from "./status.ts";
 
-/** A mutable object with defaults, its type set, in the version that the path asked for. */
-export function decodeBody(kind: Kind, body: unknown, options: WriteOptions): JsonObject {
+const writers = new WeakMap<JsonObject, Kind>();
+
+/** Notes that a stored object was decoded, defaulted and validated as an object of this kind. */
+export function noteDecoded(kind: Kind, stored: JsonObject): JsonObject {
+  writers.set(stored, kind);
+  return stored;
+}
+
+/** Notes the same of an object that the server itself made of a stored one, with nothing in it that a client sent. */
+export function noteDerived(live: JsonObject, stored: JsonObject): JsonObject {
+  const kind = writers.get(live);
+  if (kind !== undefined) writers.set(stored, kind);
+  return stored;
+}
+
+/**
+ * The stored object if what it consists of need not be decoded and validated again. Of an object that came otherwise (from
+ * another server, by an older schema) that is not known.
+ */
+export function decodedBefore(kind: Kind, live: JsonObject | undefined): JsonObject | undefined {
+  if (live === undefined || kind.fromStored !== undefined) return undefined;
+  return writers.get(live) === kind ? live : undefined;
+}
+
+/**
+ * An object with defaults, its type set, in the version that the path asked for. It may be written to, with its metadata;
+ * what is below may be the frozen parts of `live`, the stored object that a change is about.
+ */
+export function decodeBody(
+  kind: Kind,
+  body: unknown,
+  options: WriteOptions,
+  live?: JsonObject,
+): JsonObject {
   const sent = checkType(kind, body);
+  const known = decodedBefore(kind, live);
   const object =
-    kind.custom === undefined ? readBuiltIn(kind, sent, options) : readCustom(kind, sent, options);
+    kind.custom === undefined
+      ? readBuiltIn(kind, sent, options, known)
+      : readCustom(kind, sent, options, known);
   const { apiVersion: _version, kind: _kind, metadata, ...rest } = object;
   const typed: JsonObject = {
     apiVersion: kindApiVersion(kind),
@@ -67,21 +102,33 @@ function checkCustomType(kind: Kind, body: JsonObject, apiVersion: string, kindN
   }
 }
 
-function readBuiltIn(kind: Kind, body: JsonObject, options: WriteOptions): JsonObject {
-  const { value, unknownFields } = decode(kind, () => decodeObject(kind.node, body));
+function readBuiltIn(
+  kind: Kind,
+  body: JsonObject,
+  options: WriteOptions,
+  known: JsonObject | undefined,
+): JsonObject {
+  const { value, unknownFields } = decode(kind, () => decodeObject(kind.node, body, known));
   reportFields(kind, unknownFields, options);
   return value;
 }
 
 const metadataNode = builtInNode("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
 
-function readCustom(kind: Kind, body: JsonObject, options: WriteOptions): JsonObject {
+function readCustom(
+  kind: Kind,
+  body: JsonObject,
+  options: WriteOptions,
+  known: JsonObject | undefined,
+): JsonObject {
   const custom = kind.custom;
-  const copy = cloneJson(body);
+  // A status is sent whole and changes little: what is equal is not copied, and looked at no more after that.
+  const copy = cloneSharing(body, known);
   if (custom === undefined) return copy;
   const { metadata: sentMetadata, ...rest } = copy;
+  const knownMetadata = known && objectAt(known, "metadata");
   const { value: metadata, unknownFields } = decode(kind, () =>
-    decodeObject(metadataNode, isJsonObject(sentMetadata) ? sentMetadata : {}),
+    decodeObject(metadataNode, isJsonObject(sentMetadata) ? sentMetadata : {}, knownMetadata),
   );
   const { value, prunedPaths } = custom.prune(rest);
   const unknown = [...unknownFields.map((path) => `metadata.${path}`), ...prunedPaths];

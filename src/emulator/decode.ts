@@ -1,7 +1,8 @@
 // Reads a request body as a built-in kind: values of the wrong type are refused, unknown fields are
 // reported and dropped, quantities and times become canonical, and what the real server would not write
 // back (empty lists, false flags that are no pointers) disappears.
-import { isJsonObject, type JsonObject } from "./json.ts";
+import { isJsonObject, objectAt, type JsonObject } from "./json.ts";
+import { formatTime, isFormattedTime } from "../kube/time.ts";
 import { canonicalQuantity } from "../model/quantity.ts";
 import type { SchemaNode } from "./schema-node.ts";
 
@@ -17,9 +18,13 @@ export interface Decoded {
   unknownFields: string[];
 }
 
-export function decodeObject(node: SchemaNode, value: JsonObject): Decoded {
+/**
+ * `known` is an object of the same kind that was decoded before: of the object and of its metadata, members that are the very
+ * same need not be decoded again, and are taken over.
+ */
+export function decodeObject(node: SchemaNode, value: JsonObject, known?: JsonObject): Decoded {
   const context: DecodeContext = { unknownFields: [] };
-  const decoded = decodeStruct(node, value, context, "", "");
+  const decoded = decodeStruct(node, value, context, "", "", known);
   return { value: decoded, unknownFields: context.unknownFields };
 }
 
@@ -29,11 +34,16 @@ function decodeStruct(
   context: DecodeContext,
   indexedPath: string,
   dottedPath: string,
+  known?: JsonObject,
 ): JsonObject {
   const result: JsonObject = {};
   for (const key in value) {
     const member = value[key];
     if (member === undefined) continue;
+    if (known !== undefined && member !== null && member === known[key] && key !== "metadata") {
+      result[key] = member;
+      continue;
+    }
     const child = node.property(key);
     const childPath = indexedPath === "" ? key : `${indexedPath}.${key}`;
     if (child === undefined) {
@@ -43,6 +53,11 @@ function decodeStruct(
     if (member === null) {
       const zero = zeroOfRequired(node, key, child);
       if (zero !== undefined) result[key] = zero;
+      continue;
+    }
+    if (known !== undefined && key === "metadata" && isJsonObject(member)) {
+      const knownMetadata = objectAt(known, "metadata");
+      result[key] = decodeStruct(child, member, context, childPath, key, knownMetadata);
       continue;
     }
     const childDotted = dottedPath === "" ? key : `${dottedPath}.${key}`;
@@ -218,19 +233,26 @@ function parseTime(value: unknown, layout: string, mismatch: () => DecodeError):
 }
 
 function decodeTime(value: unknown, mismatch: () => DecodeError): string {
+  if (typeof value === "string" && isFormattedTime(value)) return value;
   const time = parseTime(value, "2006-01-02T15:04:05Z07:00", mismatch);
   return timeText(time.getTime());
 }
 
 function decodeMicroTime(value: unknown, mismatch: () => DecodeError): string {
+  if (typeof value === "string" && isFormattedMicroTime(value)) return value;
   const time = parseTime(value, "2006-01-02T15:04:05.000000Z07:00", mismatch);
   const fraction = /\.(\d+)/.exec(String(value))?.[1] ?? "";
   return `${time.toISOString().slice(0, 19)}.${fraction.slice(0, 6).padEnd(6, "0")}Z`;
 }
 
+function isFormattedMicroTime(text: string): boolean {
+  if (text.length !== 27 || !isFormattedTime(`${text.slice(0, 19)}Z`)) return false;
+  return /^\.\d{6}Z$/.test(text.slice(19));
+}
+
 /** Milliseconds since the epoch as metav1.Time writes them: whole seconds. */
 export function timeText(ms: number): string {
-  return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, 19)}Z`;
+  return formatTime(Math.floor(ms / 1000) * 1000);
 }
 
 function jsonKind(value: unknown): string {

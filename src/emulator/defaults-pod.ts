@@ -20,9 +20,8 @@ export function defaultPodSpec(spec: JsonObject, isTemplate: boolean): void {
   setDefault(spec, "schedulerName", "default-scheduler");
   if (!isTemplate) setDefault(spec, "enableServiceLinks", true);
   const account = stringAt(spec, "serviceAccountName") || stringAt(spec, "serviceAccount");
-  if (account !== "") {
-    spec["serviceAccountName"] = account;
-    spec["serviceAccount"] = account;
+  for (const key of ["serviceAccountName", "serviceAccount"]) {
+    if (account !== "" && spec[key] !== account) spec[key] = account;
   }
   for (const volume of objects(spec, "volumes")) defaultVolume(volume);
   for (const group of ["initContainers", "containers"]) {

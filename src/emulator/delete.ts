@@ -1,11 +1,12 @@
 // DELETE: preconditions, grace periods, finalizers and propagation policies. [KAS12] [KAS13] [KAS14]
+import { noteDerived } from "./decode-body.ts";
 import { timeText } from "./decode.ts";
 import {
   arrayAt,
-  cloneJson,
   ensureObject,
   isJsonObject,
   objectAt,
+  openCopy,
   stringAt,
   type JsonObject,
 } from "./json.ts";
@@ -111,7 +112,7 @@ export function deleteObject(
   }
   const live = existing(server, target);
   checkPreconditions(target, live, request);
-  const object = cloneJson(live);
+  const object = openCopy(live);
   const metadata = ensureObject(object, "metadata");
   const wasDeleting = metadata["deletionTimestamp"] !== undefined;
   setPropagationFinalizers(metadata, request);
@@ -127,7 +128,7 @@ export function deleteObject(
   if (kind.kind === "Namespace") ensureObject(object, "status")["phase"] = "Terminating";
   if (options.isDryRun) return { object: present(kind, object), isGone: false };
   const stored = server.store.put(kind.storageKey, target.namespace, target.name, object);
-  return { object: present(kind, stored), isGone: false };
+  return { object: present(kind, noteDerived(live, stored)), isGone: false };
 }
 
 function removeNow(

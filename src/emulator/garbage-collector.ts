@@ -1,7 +1,7 @@
 // Deletes what its owners leave behind, as the garbage collector of a real cluster: background, foreground
 // and orphan. It works in microtasks after the change that caused it, so clients see each step. [KAS15]
 import { deleteObject, internalDelete, isBeingDeleted } from "./delete.ts";
-import { arrayAt, cloneJson, ensureObject, objectAt, stringAt, type JsonObject } from "./json.ts";
+import { arrayAt, ensureObject, objectAt, openCopy, stringAt, type JsonObject } from "./json.ts";
 import { internalWrite, type ServerContext, type Target } from "./server-context.ts";
 import { StatusError } from "./status.ts";
 import type { StoreEvent } from "./store.ts";
@@ -162,7 +162,7 @@ class GarbageCollector {
   }
 
   #setOwners(node: Node, object: JsonObject, owners: unknown[]): void {
-    const changed = cloneJson(object);
+    const changed = openCopy(object);
     const metadata = ensureObject(changed, "metadata");
     if (owners.length === 0) delete metadata["ownerReferences"];
     else metadata["ownerReferences"] = owners;
@@ -189,7 +189,7 @@ export function removeFinalizer(
   object: JsonObject,
   finalizer: string,
 ): void {
-  const changed = cloneJson(object);
+  const changed = openCopy(object);
   const metadata = ensureObject(changed, "metadata");
   const kept = arrayAt(metadata, "finalizers").filter((name) => name !== finalizer);
   if (kept.length === 0) delete metadata["finalizers"];

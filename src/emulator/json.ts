@@ -24,6 +24,48 @@ function cloneValue(value: unknown): unknown {
   return copy;
 }
 
+/** A copy that may be written to, and so may its members; what is below them is shared. */
+export function openCopy(object: JsonObject): JsonObject {
+  const copy: JsonObject = {};
+  for (const key in object) {
+    const member = object[key];
+    copy[key] = isJsonObject(member) ? { ...member } : member;
+  }
+  return copy;
+}
+
+/** A copy like that of cloneJson in which each part that equals the one of `known` at its place is that part itself. */
+export function cloneSharing<T>(value: T, known: unknown): T {
+  return sharingClone(value, known) as T;
+}
+
+function sharingClone(value: unknown, known: unknown): unknown {
+  if (value === known || typeof value !== "object" || value === null) return value;
+  if (typeof known !== "object" || known === null) return cloneValue(value);
+  if (Array.isArray(value) !== Array.isArray(known)) return cloneValue(value);
+  if (Array.isArray(value)) return sharingItems(value, known as unknown[]);
+  const [source, old] = [value as JsonObject, known as JsonObject];
+  const copy: JsonObject = {};
+  let isSame = true;
+  let count = 0;
+  for (const key in source) {
+    const member = source[key];
+    if (member === undefined) continue;
+    copy[key] = sharingClone(member, old[key]);
+    isSame &&= copy[key] === old[key];
+    count += 1;
+  }
+  if (!isSame) return copy;
+  for (const key in old) if (old[key] !== undefined) count -= 1;
+  return count === 0 ? old : copy;
+}
+
+function sharingItems(list: readonly unknown[], known: readonly unknown[]): readonly unknown[] {
+  const copy = list.map((item, index) => sharingClone(item, known[index]));
+  const isSame = copy.length === known.length && copy.every((item, index) => item === known[index]);
+  return isSame ? known : copy;
+}
+
 /** Equality of JSON values; the order of members does not matter, and undefined means absent. */
 export function jsonEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true;

@@ -21,7 +21,7 @@ export class StatusWriter {
   #timer: Timer | undefined;
   #isWriting = false;
   #isStopped = false;
-  #written = "";
+  #written: PodStatusReport | undefined;
   #onFinished: (() => void) | undefined;
 
   constructor(
@@ -42,7 +42,7 @@ export class StatusWriter {
 
   /** Writes the status even if it is the same: somebody else may have changed it. */
   rewrite(): void {
-    this.#written = "";
+    this.#written = undefined;
     this.#schedule(gatherMs);
   }
 
@@ -69,16 +69,15 @@ export class StatusWriter {
 
   async #write(): Promise<void> {
     const status = this.#build(this.#core.clock.nowMs());
-    const text = withoutTimes(status);
-    if (text !== this.#written) {
+    if (this.#written === undefined || !isSameReport(status, this.#written)) {
       this.#isWriting = true;
       const isWritten = await this.#patch(status);
       this.#isWriting = false;
       if (this.#isStopped) return;
       if (!isWritten) return this.#schedule(retryMs);
-      this.#written = text;
+      this.#written = status;
       // What changed while the write was under way is written next.
-      if (withoutTimes(this.#build(this.#core.clock.nowMs())) !== text)
+      if (!isSameReport(this.#build(this.#core.clock.nowMs()), status))
         return this.#schedule(gatherMs);
     }
     const onFinished = this.#onFinished;
@@ -112,8 +111,24 @@ export class StatusWriter {
 /**
  * Times of transitions and removals follow from the rest, so they do not make a status different.
  */
-function withoutTimes(status: PodStatusReport): string {
-  return JSON.stringify(status, (key, value: unknown) =>
-    key === "lastTransitionTime" || value === null ? undefined : value,
-  );
+function isSameReport(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (!isObject(left) || !isObject(right)) return isAbsent(left) && isAbsent(right);
+  if (Array.isArray(left) !== Array.isArray(right)) return false;
+  for (const key in left) {
+    if (key !== "lastTransitionTime" && !isSameReport(left[key], right[key])) return false;
+  }
+  // What only the other one has.
+  for (const key in right) {
+    if (key !== "lastTransitionTime" && !(key in left) && !isAbsent(right[key])) return false;
+  }
+  return true;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
 }

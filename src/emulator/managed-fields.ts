@@ -56,10 +56,9 @@ export function writeManagers(object: JsonObject, managers: readonly Manager[]):
     delete metadata["managedFields"];
     return;
   }
-  const sorted = [...kept].sort((left, right) =>
-    sortKey(left) < sortKey(right) ? -1 : sortKey(left) > sortKey(right) ? 1 : 0,
-  );
-  metadata["managedFields"] = sorted.map((manager) => manager.recorded ?? entryOf(manager));
+  const keyed = kept.map((manager) => ({ manager, key: sortKey(manager) }));
+  keyed.sort((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0));
+  metadata["managedFields"] = keyed.map(({ manager }) => manager.recorded ?? entryOf(manager));
 }
 
 function sortKey(manager: Manager): string {

@@ -60,8 +60,21 @@ function pathProblems(name: string): string[] {
     .map((part) => `may not contain '${part}'`);
 }
 
-export function validateMetadata(kind: Kind, object: JsonObject): FieldError[] {
+/** What is the same in `known`, an object that was valid, is not looked at again. */
+export function validateMetadata(kind: Kind, object: JsonObject, known?: JsonObject): FieldError[] {
   const metadata = objectAt(object, "metadata");
+  const before = objectAt(known, "metadata");
+  const isNew = (key: string): boolean => known === undefined || metadata[key] !== before[key];
+  const errors = isNew("name") || isNew("generateName") ? validateNames(kind, metadata) : [];
+  if (isNew("labels")) append(errors, validateLabels(metadata["labels"], "metadata.labels"));
+  if (isNew("annotations")) append(errors, validateAnnotations(metadata["annotations"]));
+  if (isNew("ownerReferences"))
+    append(errors, validateOwners(arrayAt(metadata, "ownerReferences")));
+  if (isNew("finalizers")) append(errors, validateFinalizers(arrayAt(metadata, "finalizers")));
+  return errors;
+}
+
+function validateNames(kind: Kind, metadata: JsonObject): FieldError[] {
   const name = stringAt(metadata, "name");
   const errors: FieldError[] = [];
   const generateName = stringAt(metadata, "generateName");
@@ -78,10 +91,6 @@ export function validateMetadata(kind: Kind, object: JsonObject): FieldError[] {
       errors.push(fieldInvalid("metadata.name", name, problem));
     }
   }
-  append(errors, validateLabels(metadata["labels"], "metadata.labels"));
-  append(errors, validateAnnotations(metadata["annotations"]));
-  append(errors, validateOwners(arrayAt(metadata, "ownerReferences")));
-  append(errors, validateFinalizers(arrayAt(metadata, "finalizers")));
   return errors;
 }
 

@@ -40,28 +40,20 @@ export function patchObject(
   const live = existing(server, target);
   const shownLive = present(target.kind, live);
   const patched = patchedBody(target, shownLive, patch, mediaType);
-  const object = decodePatched(target, withoutKept(target, shownLive, patched, options), options);
+  const object = decodePatched(target, patched, options, live);
   checkName(target, object);
   return { object: replaceObject(server, target, live, object, options), isCreated: false };
 }
 
-/** Of a patched status: what the patch left alone and the write takes from the live object anyway needs no decoding. */
-function withoutKept(
-  { kind }: Target,
-  live: JsonObject,
-  patched: unknown,
-  { subresource }: WriteOptions,
-): unknown {
-  if (subresource !== "status" || kind.isCustom || !isJsonObject(patched)) return patched;
-  const { metadata, status, spec, ...rest } = patched;
-  const isKept = spec !== undefined && spec === live["spec"];
-  return isKept ? { ...rest, metadata, status } : patched;
-}
-
 /** A patch that leaves an object of the wrong form is invalid as such; a body would be a bad request. */
-function decodePatched({ kind }: Target, patched: unknown, options: WriteOptions): JsonObject {
+function decodePatched(
+  { kind }: Target,
+  patched: unknown,
+  options: WriteOptions,
+  live: JsonObject,
+): JsonObject {
   try {
-    return decodeBody(kind, patched, options);
+    return decodeBody(kind, patched, options, live);
   } catch (error) {
     const isForm = error instanceof StatusError && error.cause instanceof DecodeError;
     if (!isForm || !(error.cause instanceof DecodeError)) throw error;

@@ -11,8 +11,15 @@ export interface ResourcePath {
   subresource: string;
 }
 
-/** The resource that a path names, or undefined when it is not of that form. */
-export function parseResourcePath(path: string): ResourcePath | undefined {
+let last: { path: string; parsed: ResourcePath | undefined } | undefined;
+
+/** The resource that a path names, or undefined when it is not of that form. Each part that a request passes asks for it. */
+export function parseResourcePath(path: string): Readonly<ResourcePath> | undefined {
+  if (last?.path !== path) last = { path, parsed: parsePath(path) };
+  return last.parsed;
+}
+
+function parsePath(path: string): ResourcePath | undefined {
   const segments = path.split("/").slice(1).map(decoded);
   if (segments.at(-1) === "") segments.pop();
   const root = segments.shift();

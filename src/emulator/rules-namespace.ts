@@ -1,5 +1,5 @@
 // Namespaces: their name label, phase and finalizer.
-import { arrayAt, ensureObject, stringAt } from "./json.ts";
+import { arrayAt, ensureObject, objectAt, stringAt } from "./json.ts";
 import type { KindRules } from "./kind.ts";
 
 export const namespaceRules: KindRules = {
@@ -10,7 +10,9 @@ export const namespaceRules: KindRules = {
   applyDefaults(namespace) {
     const metadata = ensureObject(namespace, "metadata");
     const name = stringAt(metadata, "name");
-    if (name !== "") ensureObject(metadata, "labels")["kubernetes.io/metadata.name"] = name;
+    const label = "kubernetes.io/metadata.name";
+    const labels = objectAt(metadata, "labels");
+    if (name !== "" && labels[label] !== name) metadata["labels"] = { ...labels, [label]: name };
   },
   prepareCreate(namespace) {
     const spec = ensureObject(namespace, "spec");

@@ -30,7 +30,9 @@ export const podRules: KindRules = {
     "status.nominatedNodeName": (pod) => stringAt(pod, "status", "nominatedNodeName"),
   },
   applyDefaults(pod) {
-    defaultPodSpec(ensureObject(pod, "spec"), false);
+    const spec = ensureObject(pod, "spec");
+    // What is frozen is the live pod's and has its defaults.
+    if (!Object.isFrozen(spec)) defaultPodSpec(spec, false);
     const status = pod["status"];
     if (!isJsonObject(status)) return;
     matchAddresses(status, "podIP", "podIPs");

@@ -168,24 +168,24 @@ function inOrder(
     JSON.stringify(mergeKey !== undefined && isJsonObject(item) ? item[mergeKey] : item);
   const wanted = patchOrder.map(idOf);
   const server = serverOrder.map(idOf);
-  const named = list.filter((item) => wanted.includes(idOf(item)));
-  named.sort((left, right) => wanted.indexOf(idOf(left)) - wanted.indexOf(idOf(right)));
-  const others = list.filter((item) => !wanted.includes(idOf(item)));
+  const placed = list.map((item) => {
+    const id = idOf(item);
+    return { item, wantedPlace: wanted.indexOf(id), serverPlace: server.indexOf(id) };
+  });
+  const named = placed.filter(({ wantedPlace }) => wantedPlace >= 0);
+  named.sort((left, right) => left.wantedPlace - right.wantedPlace);
+  const others = placed.filter(({ wantedPlace }) => wantedPlace < 0);
   const result: unknown[] = [];
   let next = 0;
-  for (const item of named) {
-    const place = server.indexOf(idOf(item));
-    const isBefore = (other: unknown): boolean => {
-      const otherPlace = server.indexOf(idOf(other));
-      return otherPlace >= 0 && otherPlace < place;
-    };
-    while (next < others.length && isBefore(others[next])) {
-      result.push(others[next]);
-      next += 1;
+  for (const { item, serverPlace } of named) {
+    for (; next < others.length; next += 1) {
+      const other = others[next];
+      if (other === undefined || other.serverPlace < 0 || other.serverPlace >= serverPlace) break;
+      result.push(other.item);
     }
     result.push(item);
   }
-  return [...result, ...others.slice(next)];
+  return [...result, ...others.slice(next).map(({ item }) => item)];
 }
 
 function withoutDirectives(value: unknown): unknown {

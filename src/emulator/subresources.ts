@@ -1,13 +1,14 @@
 // Subresources that are actions: binding a pod to its node, evicting it, finalizing a namespace. [KAS43]
 import { alphanumerics, randomText } from "../env/random.ts";
+import { noteDerived } from "./decode-body.ts";
 import { timeText } from "./decode.ts";
 import { deleteObject, isBeingDeleted, readDeleteRequest } from "./delete.ts";
 import {
   arrayAt,
-  cloneJson,
   ensureObject,
   isJsonObject,
   objectAt,
+  openCopy,
   stringAt,
   type JsonObject,
 } from "./json.ts";
@@ -44,11 +45,12 @@ export function bindPod(
     const why = `pod ${name} is already assigned to node "${bound}"`;
     throw conflict({ group: "", plural: "pods/binding" }, name, why);
   }
-  const pod = cloneJson(live);
+  const pod = openCopy(live);
   ensureObject(pod, "spec")["nodeName"] = nodeName;
   const annotations = objectAt(body, "metadata", "annotations");
   if (Object.keys(annotations).length > 0) {
-    Object.assign(ensureObject(ensureObject(pod, "metadata"), "annotations"), annotations);
+    const metadata = ensureObject(pod, "metadata");
+    metadata["annotations"] = { ...objectAt(metadata, "annotations"), ...annotations };
   }
   const conditions = arrayAt(pod, "status", "conditions").filter(
     (condition) => stringAt(condition, "type") !== "PodScheduled",
@@ -58,7 +60,9 @@ export function bindPod(
     lastTransitionTime: timeText(server.clock.nowMs()),
   });
   ensureObject(pod, "status")["conditions"] = conditions;
-  if (!options.isDryRun) server.store.put(kind.storageKey, namespace, name, pod);
+  if (options.isDryRun) return success();
+  const stored = server.store.put(kind.storageKey, namespace, name, pod);
+  if (Object.keys(annotations).length === 0) noteDerived(live, stored);
   return success();
 }
 
@@ -89,7 +93,7 @@ export function evictPod(
 
 /** What the pod is deleted for, for whoever looks at it while it goes. */
 function noteEviction(server: ServerContext, { kind, namespace, name }: Target, live: JsonObject) {
-  const pod = cloneJson(live);
+  const pod = openCopy(live);
   const conditions = arrayAt(pod, "status", "conditions").filter(
     (condition) => stringAt(condition, "type") !== "DisruptionTarget",
   );
@@ -99,7 +103,7 @@ function noteEviction(server: ServerContext, { kind, namespace, name }: Target, 
     lastTransitionTime: timeText(server.clock.nowMs()),
   });
   ensureObject(pod, "status")["conditions"] = conditions;
-  server.store.put(kind.storageKey, namespace, name, pod);
+  noteDerived(live, server.store.put(kind.storageKey, namespace, name, pod));
 }
 
 const budgetsKey = "policy/poddisruptionbudgets";
@@ -128,12 +132,14 @@ function takeFromBudget(
   const budgetName = stringAt(budget, "metadata", "name");
   checkBudget(budget, status, budgetName);
   if (options.isDryRun) return;
-  const changed = cloneJson(budget);
+  const changed = openCopy(budget);
   const changedStatus = ensureObject(changed, "status");
   changedStatus["disruptionsAllowed"] = Number(status["disruptionsAllowed"]) - 1;
-  const disrupted = ensureObject(changedStatus, "disruptedPods");
-  disrupted[stringAt(pod, "metadata", "name")] = timeText(server.clock.nowMs());
-  server.store.put(budgetsKey, namespace, budgetName, changed);
+  changedStatus["disruptedPods"] = {
+    ...objectAt(changedStatus, "disruptedPods"),
+    [stringAt(pod, "metadata", "name")]: timeText(server.clock.nowMs()),
+  };
+  noteDerived(budget, server.store.put(budgetsKey, namespace, budgetName, changed));
 }
 
 /** Pods that are not ready may go when the budget says so, or when it is met without them. */
@@ -204,7 +210,7 @@ export function finalizeNamespace(
   body: JsonObject,
 ): JsonObject {
   const live = existing(server, target);
-  const namespace = cloneJson(live);
+  const namespace = openCopy(live);
   const finalizers = arrayAt(body, "spec", "finalizers");
   const spec = ensureObject(namespace, "spec");
   if (finalizers.length === 0) delete spec["finalizers"];

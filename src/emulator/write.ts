@@ -1,11 +1,10 @@
 // Creating and changing objects: the order of defaults, admission, ownership, validation and storage that
 // every kind goes through. [KAS3] [KAS4] [KAS5]
 import { randomText, randomUuid } from "../env/random.ts";
-import { decodeBody } from "./decode-body.ts";
+import { decodeBody, decodedBefore, noteDecoded } from "./decode-body.ts";
 import { timeText } from "./decode.ts";
 import {
   arrayAt,
-  cloneJson,
   ensureObject,
   isJsonObject,
   jsonEqual,
@@ -89,7 +88,8 @@ export function storeNew(
   }
   kind.rules.prepareCreate?.(object, ruleContext(server, options));
   if (options.isDryRun) return present(kind, object);
-  return present(kind, server.store.put(kind.storageKey, namespace, name, object));
+  const stored = server.store.put(kind.storageKey, namespace, name, object);
+  return present(kind, noteDecoded(kind, stored));
 }
 
 /** A new object has no status yet; only nodes may bring theirs. */
@@ -165,7 +165,9 @@ export function updateObject(
   body: unknown,
   options: WriteOptions,
 ): JsonObject {
-  const object = decodeBody(target.kind, body, options);
+  const { kind, namespace, name } = target;
+  const known = server.store.get(kind.storageKey, namespace, name);
+  const object = decodeBody(kind, body, options, known);
   checkIdentity(target, objectAt(object, "metadata"));
   const live = existing(server, target);
   return replaceObject(server, target, live, object, options);
@@ -211,6 +213,8 @@ export function storeChanged(
   options: WriteOptions,
 ): JsonObject {
   const object = kind.toStored === undefined ? shown : kind.toStored(shown);
+  // What the live object has was valid when it was written.
+  const known = decodedBefore(kind, live);
   const isStatus = options.subresource === "status";
   const resize = options.subresource === "resize" ? kind.rules.resize : undefined;
   const rules = resize ?? {
@@ -222,11 +226,14 @@ export function storeChanged(
     if (isJsonObject(object["spec"])) object["spec"] = { ...object["spec"] };
     kind.rules.prepareUpdate(object, live, ruleContext(server, options));
   }
+  shareUnchanged(object, live);
   if (!isStatus) bumpGeneration(kind, object, live);
   const errors: FieldError[] = [
-    ...validateMetadata(kind, object),
+    ...validateMetadata(kind, object, known),
     ...validateMetadataUpdate(object, live),
-    ...(isStatus ? [] : (kind.rules.validate?.(object) ?? [])),
+    ...(isStatus || isSameBesideMetadata(object, known)
+      ? []
+      : (kind.rules.validate?.(object) ?? [])),
     ...(isStatus ? [] : (rules.validate?.(object, live) ?? [])),
     ...(kind.custom?.validate(object, live) ?? []),
   ];
@@ -234,14 +241,16 @@ export function storeChanged(
   if (!isStatus) rules.admit?.(object, live, ruleContext(server, options));
   const metadata = ensureObject(object, "metadata");
   metadata["resourceVersion"] = stringAt(live, "metadata", "resourceVersion");
-  shareUnchanged(object, live);
   if (jsonEqual(object, live)) return present(kind, live);
   if (options.isDryRun) return present(kind, object);
   if (isReleased(object)) {
     const last = server.store.remove(kind.storageKey, namespace, name, object);
     return present(kind, last);
   }
-  return present(kind, server.store.put(kind.storageKey, namespace, name, object));
+  const stored = server.store.put(kind.storageKey, namespace, name, object);
+  // With a status the rest stays as it was, known or not.
+  if (!isStatus || known !== undefined) noteDecoded(kind, stored);
+  return present(kind, stored);
 }
 
 /** Parts that equal the live object's become the same objects: less memory, and comparing is cheap. */
@@ -258,6 +267,13 @@ function shareMembers(object: JsonObject, live: JsonObject): void {
     if (key === "metadata" || object[key] === live[key]) continue;
     if (jsonEqual(object[key], live[key])) object[key] = live[key];
   }
+}
+
+function isSameBesideMetadata(object: JsonObject, known: JsonObject | undefined): boolean {
+  if (known === undefined) return false;
+  for (const key in object) if (key !== "metadata" && object[key] !== known[key]) return false;
+  for (const key in known) if (object[key] === undefined) return false;
+  return true;
 }
 
 /** An object that waits for deletion leaves when its last finalizer and its grace period are gone. */
@@ -352,7 +368,7 @@ function keepAllButStatus(kind: Kind, live: JsonObject, object: JsonObject): voi
     if (key !== "status" && key !== "metadata") object[key] = live[key];
   }
   const metadata = ensureObject(object, "metadata");
-  const liveMetadata = cloneJson(objectAt(live, "metadata"));
+  const liveMetadata = objectAt(live, "metadata");
   if (kind.isCustom) object["metadata"] = { ...liveMetadata, managedFields: sentManagedFields };
   else {
     // Built-in kinds let labels, annotations and finalizers change with the status, but not owners.

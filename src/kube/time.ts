@@ -2,8 +2,25 @@
 // fractional digits (a Lease with fewer is refused by the API server).
 
 export function formatTime(atMs: number): string {
-  return `${new Date(atMs).toISOString().slice(0, 19)}Z`;
+  const day = Math.floor(atMs / dayMs);
+  if (day !== lastDay) {
+    const text = new Date(atMs).toISOString();
+    // Times before the epoch and after the year 9999 have a form of their own.
+    if (day < 0 || text.length !== 24) return `${text.slice(0, 19)}Z`;
+    lastDay = day;
+    lastDayText = text.slice(0, 11);
+  }
+  const second = Math.floor((atMs - day * dayMs) / 1000);
+  const minute = Math.floor(second / 60);
+  const hour = Math.floor(minute / 60);
+  return `${lastDayText}${digits[hour]}:${digits[minute % 60]}:${digits[second % 60]}Z`;
 }
+
+const dayMs = 86_400_000;
+const digits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, "0"));
+/** Most times that are written are of the same day, whose date is worked out once. */
+let lastDay: number | undefined;
+let lastDayText = "";
 
 export function formatMicroTime(atMs: number): string {
   return `${new Date(atMs).toISOString().slice(0, 23)}000Z`;
@@ -14,6 +31,11 @@ export function parseTime(text: string | null | undefined): number | undefined {
   if (text === undefined || text === null) return undefined;
   const atMs = wholeSeconds(text) ?? Date.parse(text);
   return Number.isNaN(atMs) ? undefined : atMs;
+}
+
+/** Whether a text is a time as formatTime writes it; false for some that are, too. */
+export function isFormattedTime(text: string): boolean {
+  return wholeSeconds(text) !== undefined;
 }
 
 const form = "0000-00-00T00:00:00Z";

@@ -1,5 +1,6 @@
 // Lists that are sets or maps hold nothing twice.
 import { keyFields, keyOf } from "./correlation.ts";
+import { FaultlessParts } from "./faultless-parts.ts";
 import { fieldError, shownValue, type FieldError } from "./field-error.ts";
 import { isList, isMap, memberPath } from "./json-value.ts";
 import { additionalSchema, propertySchema } from "./member-schema.ts";
@@ -17,7 +18,17 @@ export function listTypeErrors(
   path: string,
 ): readonly FieldError[] {
   if (typeof value !== "object" || value === null) return [];
-  if (!reaches(schema, isUnique, listTypesBelow)) return [];
+  if (!reaches(schema, isUnique, listTypesBelow) || faultless.has(schema, value)) return [];
+  return faultless.note(schema, value, listTypeErrorsIn(schema, value, path));
+}
+
+const faultless = new FaultlessParts();
+
+function listTypeErrorsIn(
+  schema: StructuralSchema,
+  value: object,
+  path: string,
+): readonly FieldError[] {
   if (isList(value)) {
     const { items } = schema;
     const below =

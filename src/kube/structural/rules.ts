@@ -3,6 +3,7 @@
 import { correlatedItem, isUnchanged, oldList, oldMember } from "./correlation.ts";
 import { celValue } from "./cel-value.ts";
 import { compiledRule, type Answer } from "./cel.ts";
+import { FaultlessParts } from "./faultless-parts.ts";
 import {
   append,
   fieldError,
@@ -32,6 +33,22 @@ export function ruleErrors(
   isParentUnchanged = false,
 ): readonly FieldError[] {
   if (value === null || value === undefined || !hasRules(schema)) return [];
+  // Asked again about the very same part, the rules answer what they answered, those about oldSelf too.
+  const isVerySame = value === old && !isParentUnchanged;
+  if (!isVerySame) return ruleErrorsIn(schema, value, path, old, isParentUnchanged);
+  if (faultless.has(schema, value)) return [];
+  return faultless.note(schema, value, ruleErrorsIn(schema, value, path, old, false));
+}
+
+const faultless = new FaultlessParts();
+
+function ruleErrorsIn(
+  schema: StructuralSchema,
+  value: unknown,
+  path: string,
+  old: unknown,
+  isParentUnchanged: boolean,
+): readonly FieldError[] {
   const errors: FieldError[] = [];
   const isSame = isParentUnchanged || isUnchanged(schema, value, old);
   for (const rule of schema["x-kubernetes-validations"] ?? []) {

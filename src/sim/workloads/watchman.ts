@@ -70,6 +70,8 @@ export class Watchman {
   readonly #doomedClaims = new Set<string>();
   #world: World | undefined;
   readonly #clusters = new Map<string, FoundationDBCluster>();
+  /** By cluster, as last stored: when somebody wipes a status, what was decided on it may be under way. */
+  readonly #groups = new Map<string, readonly ProcessGroup[]>();
   readonly #placement = new PlacementWatch((text) => this.#violated(text));
   readonly #buckets = new BucketWatch((text) => this.#violated(text));
   /** What acts of the operator cost those who use the database. */
@@ -98,7 +100,7 @@ export class Watchman {
     };
     world.server.context.store.subscribeAll(({ type, storageKey, name, object }) => {
       if (storageKey.endsWith("/foundationdbclusters") && name !== leftAlone) {
-        this.#clusters.set(name, object as unknown as FoundationDBCluster);
+        this.#noteCluster(name, object as unknown as FoundationDBCluster, type === "DELETED");
         this.#buckets.noteCluster(object as unknown as FoundationDBCluster);
         this.windows.noteCluster(object as unknown as FoundationDBCluster);
       }
@@ -116,6 +118,13 @@ export class Watchman {
   /** What others who watch have found. */
   note(text: string): void {
     this.#violated(text);
+  }
+
+  #noteCluster(name: string, cluster: FoundationDBCluster, isDeleted: boolean): void {
+    this.#clusters.set(name, cluster);
+    if (isDeleted) return void this.#groups.delete(name);
+    const groups = cluster.status?.processGroups ?? [];
+    if (groups.length > 0) this.#groups.set(name, groups);
   }
 
   #databases(): DatabaseTruth[] {
@@ -536,10 +545,10 @@ export class Watchman {
   }
 
   #groupOf(podName: string): ProcessGroup | undefined {
-    for (const { metadata, status } of this.#clusters.values()) {
-      const group = status?.processGroups?.find(
+    for (const [name, groups] of this.#groups) {
+      const group = groups.find(
         ({ processGroupID, processClass }) =>
-          podNameOf(metadata.name ?? "", processClass, processGroupID) === podName,
+          podNameOf(name, processClass, processGroupID) === podName,
       );
       if (group !== undefined) return group;
     }
