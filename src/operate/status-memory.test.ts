@@ -46,6 +46,21 @@ test("[S35] a process of another instance that is gone is a loss for ten minutes
   assert.equal(memory.lostZones(sampleNowMs + 600_000).size, 0);
 });
 
+test("[S35] what went while nobody looked is a loss for ten minutes from the first look on", () => {
+  const memory = new StatusMemory();
+  const sample = withForeign();
+  note(memory, sample, 3_600_000);
+  delete sample.status.cluster?.processes?.["foreign"];
+  note(memory, sample, 300_000);
+  assert.equal(memory.lostZones(sampleNowMs).size, 1);
+  assert.equal(memory.lostZones(sampleNowMs + 300_001).size, 0);
+  note(memory, sample, 60_000);
+  assert.equal(memory.lostZones(sampleNowMs + 300_000).size, 1, "later looks make it no longer");
+  const back = withForeign();
+  note(memory, back, 30_000);
+  assert.equal(memory.lostZones(sampleNowMs).size, 0, "it is back");
+});
+
 test("[S48] a process of another instance that was excluded before it went is no loss", () => {
   const memory = new StatusMemory();
   const sample = withForeign();

@@ -17,7 +17,8 @@ const memoryMs = 600_000;
 
 interface ForeignProcess {
   zone: string;
-  seenMs: number;
+  /** When the first status was asked for that does not show it; nobody knows how long before it went. */
+  missingMs?: number;
 }
 
 export class StatusMemory {
@@ -57,9 +58,8 @@ export class StatusMemory {
   /** Fault domains in which a process of another instance reported lately and does not any more. */
   lostZones(nowMs: number): ReadonlyMap<string, string> {
     const lost = new Map<string, string>();
-    const newestMs = this.#statuses[0]?.observedMs ?? 0;
-    for (const [key, { zone, seenMs }] of this.#foreign) {
-      if (seenMs >= newestMs || nowMs - seenMs > memoryMs) continue;
+    for (const [key, { zone, missingMs }] of this.#foreign) {
+      if (missingMs === undefined || nowMs - missingMs > memoryMs) continue;
       if (!lost.has(zone)) lost.set(zone, `${key} does not report`);
     }
     return lost;
@@ -79,8 +79,16 @@ export class StatusMemory {
     );
   }
 
+  #noteMissing(key: string, observedMs: number): void {
+    const known = this.#foreign.get(key);
+    if (known === undefined) return;
+    known.missingMs ??= observedMs;
+    if (observedMs - known.missingMs > memoryMs) this.#foreign.delete(key);
+  }
+
   #noteForeign(seen: SeenStatus, view: Pick<SafetyView, "cluster" | "memory">): void {
     const own = new Set(groupsOf(view).map((group) => group.processGroupID));
+    const missing = new Set(this.#foreign.keys());
     for (const process of view.memory.once(processesOf, seen.status)) {
       const key = processKey(process);
       const isOwn = own.has(localityOf(process, localityKeys.instance));
@@ -89,10 +97,9 @@ export class StatusMemory {
         continue;
       }
       const zone = localityOf(process, localityKeys.zone);
-      this.#foreign.set(key, { zone, seenMs: seen.observedMs });
+      this.#foreign.set(key, { zone });
+      missing.delete(key);
     }
-    for (const [key, { seenMs }] of this.#foreign) {
-      if (seen.observedMs - seenMs > memoryMs) this.#foreign.delete(key);
-    }
+    for (const key of missing) this.#noteMissing(key, seen.observedMs);
   }
 }
