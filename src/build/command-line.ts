@@ -45,10 +45,26 @@ export function expectedCommandLine(
   processNumber: number,
   substitutions: Substitutions,
 ): string {
-  const texts = monitorConfiguration(cluster, target).arguments.map((argument) =>
-    renderArgument(argument, processNumber, substitutions),
-  );
+  const found = commandArguments(cluster, target);
+  return renderedCommandLine(found, target.imageType, processNumber, substitutions);
+}
+
+/** The same for all processes of a kind. */
+export function commandArguments(
+  cluster: NormalCluster,
+  target: MonitorTarget,
+): readonly MonitorArgument[] {
+  return monitorConfiguration(cluster, target).arguments;
+}
+
+export function renderedCommandLine(
+  found: readonly MonitorArgument[],
+  imageType: MonitorTarget["imageType"],
+  processNumber: number,
+  substitutions: Substitutions,
+): string {
+  const texts = found.map((argument) => renderArgument(argument, processNumber, substitutions));
   // The unified monitor keeps the order of its configuration, fdbmonitor sorts.
-  if (target.imageType !== "unified") texts.sort();
+  if (imageType !== "unified") texts.sort();
   return [`${substitutions["BINARY_DIR"] ?? ""}/fdbserver`, ...texts].join(" ");
 }

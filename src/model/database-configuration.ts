@@ -223,13 +223,14 @@ export function liveConfiguration(
   return result;
 }
 
+const comparedNumbers = ["usable_regions", ...roleNames, ...versionFlags] as const;
+const comparedTexts = ["redundancy_mode", "storage_engine", ...optionalSettings] as const;
+
 /** Equal contents of two configurations in their comparable form. */
 export function isSameConfiguration(a: DatabaseConfiguration, b: DatabaseConfiguration): boolean {
-  const numbers = ["usable_regions", ...roleNames, ...versionFlags] as const;
-  const texts = ["redundancy_mode", "storage_engine", ...optionalSettings] as const;
   return (
-    numbers.every((name) => (a[name] ?? 0) === (b[name] ?? 0)) &&
-    texts.every((name) => a[name] === b[name]) &&
+    comparedNumbers.every((name) => (a[name] ?? 0) === (b[name] ?? 0)) &&
+    comparedTexts.every((name) => a[name] === b[name]) &&
     isSameRegions(a.regions, b.regions)
   );
 }
@@ -238,6 +239,7 @@ export function isSameRegions(
   a: readonly Region[] | undefined,
   b: readonly Region[] | undefined,
 ): boolean {
+  if ((a ?? []).length === 0 && (b ?? []).length === 0) return true;
   return (
     JSON.stringify((a ?? []).map(normalRegion)) === JSON.stringify((b ?? []).map(normalRegion))
   );

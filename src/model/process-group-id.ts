@@ -1,5 +1,8 @@
 // Process group ids, `[<prefix>-]<class>-<number>`, and the names derived from them.
 // Carries the rules M10 to M13 of spec/model.md.
+//
+// Objects are looked up by these names all the time. Parts that are joined give a text in one piece, which maps compare quickly; a
+// template gives one of several pieces, which is put together and compared by slower means.
 import { classInName } from "./process-class.ts";
 
 export const maximumIdNumber = 99_999;
@@ -23,7 +26,7 @@ export function parseProcessGroupId(id: string): ProcessGroupIdParts | undefined
 
 /** The process id locality of the n-th server of a process group, counted from one. */
 export function makeProcessId(processGroupId: string, processNumber: number): string {
-  return `${processGroupId}-${processNumber}`;
+  return [processGroupId, processNumber].join("-");
 }
 
 /**
@@ -33,13 +36,13 @@ export function makeProcessId(processGroupId: string, processNumber: number): st
 export function podNameOf(clusterName: string, processClass: string, id: string): string {
   const idInName = classInName(id);
   // Most ids have no prefix, and names are asked for in every step for every process group.
-  if (idInName === id && id.startsWith(processClass)) return `${clusterName}-${id}`;
+  if (idInName === id && id.startsWith(processClass)) return [clusterName, id].join("-");
   const start = idInName.indexOf(classInName(processClass));
-  return `${clusterName}-${start < 0 ? idInName : idInName.slice(start)}`;
+  return [clusterName, start < 0 ? idInName : idInName.slice(start)].join("-");
 }
 
 export function volumeClaimNameOf(podName: string): string {
-  return `${podName}-data`;
+  return [podName, "data"].join("-");
 }
 
 /** How exclusion by locality names a whole process group. */

@@ -92,7 +92,7 @@ export function engineView(status: DatabaseStatus): EngineView | undefined {
 
 function engineOf(metadata: unknown): string {
   if (typeof metadata !== "object" || metadata === null) return "";
-  const engine: unknown = Reflect.get(metadata, "storage_engine");
+  const engine: unknown = "storage_engine" in metadata ? metadata.storage_engine : undefined;
   return typeof engine === "string" && Object.hasOwn(families, engine) ? engine : "";
 }
 

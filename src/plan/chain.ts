@@ -45,7 +45,7 @@ import { mergedUpdates } from "./coordination/set-membership.ts";
 import type { ClusterFacts } from "./facts.ts";
 import type { Snapshot, ZoneAttempt } from "./snapshot.ts";
 import { nothing } from "./step.ts";
-import type { Draft, PlanEvent, Step, StepResult } from "./step.ts";
+import type { Draft, PlanEvent, StatusFields, Step, StepResult } from "./step.ts";
 import { updateConfigMap } from "./config-map/update-config-map.ts";
 import { updateDatabaseConfiguration } from "./configuration/update-database-configuration.ts";
 import { lockRelease, updateLockConfiguration } from "./locks/update-lock-configuration.ts";
@@ -251,7 +251,7 @@ export function* planInPieces(
 function advanced(draft: Draft, result: StepResult): Draft {
   const { status, groups = draft.groups, actions = [], isUnfinished, isHeldByWindow } = result;
   const isSame =
-    status === undefined &&
+    isSet(draft.status, status) &&
     groups === draft.groups &&
     actions.length === 0 &&
     (isUnfinished !== true || draft.isUnfinished) &&
@@ -266,6 +266,12 @@ function advanced(draft: Draft, result: StepResult): Draft {
     isUnfinished: draft.isUnfinished || isUnfinished === true,
     isHeldByWindow: draft.isHeldByWindow || isHeldByWindow === true,
   };
+}
+
+function isSet(known: StatusFields, fields: Partial<StatusFields> | undefined): boolean {
+  return Object.entries(fields ?? {}).every(
+    ([name, value]) => Object.hasOwn(known, name) && Reflect.get(known, name) === value,
+  );
 }
 
 function cutBefore({ name }: Step): NewWait {

@@ -5,6 +5,7 @@ import { hasCondition } from "../../model/process-group.ts";
 import type { Action } from "../action.ts";
 import { isOnlyNode } from "../view/metadata-check.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
 import { viewOf } from "../view/cluster-view.ts";
 
@@ -22,7 +23,7 @@ export function updateMetadata(snapshot: Snapshot, draft: Draft): StepResult {
     const claimAction = planClaim(snapshot, draft, group);
     if (claimAction !== undefined) actions.push(claimAction);
   }
-  return { actions };
+  return actions.length === 0 ? nothing : { actions };
 }
 
 function planPod(

@@ -10,7 +10,6 @@ import {
   maximumIdNumber,
   parseProcessGroupId,
 } from "../../model/process-group-id.ts";
-import { processClasses } from "../../model/process-class.ts";
 import {
   compareProcessGroups,
   isMarkedForRemoval,
@@ -38,8 +37,7 @@ export function addProcessGroups(snapshot: Snapshot, draft: Draft): StepResult {
   const waits = hallWaits(snapshot, draft);
   const added: ProcessGroup[] = [];
   const events: PlanEvent[] = [];
-  for (const processClass of processClasses) {
-    const desired = draft.desired.counts[processClass] ?? 0;
+  for (const [processClass, desired] of Object.entries(draft.desired.counts)) {
     const room = plannedGroupsMaximum - staying - added.length;
     const missing = Math.min(room, desired - (present.get(processClass) ?? 0));
     if (missing <= 0) continue;

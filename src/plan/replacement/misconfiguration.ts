@@ -98,11 +98,11 @@ function identityChange(
 ): string | undefined {
   const { spec } = desired.cluster;
   const source = pod.metadata.annotations?.[annotationKeys.publicIpSource] || "pod";
-  const { publicIpSource } = routingOf(spec);
+  const { publicIpSource, podIpFamily } = routingOf(spec);
   if (source !== publicIpSource) return `its public address comes from its ${source}`;
   const { servers, ipFamily } = shapeOfPod(desired, pod);
   // A unified pod looks the same for every family, so that its hash does not tell.
-  if (ipFamily !== routingOf(spec).podIpFamily) return "its pod has another IP family";
+  if (ipFamily !== podIpFamily) return "its pod has another IP family";
   if (servers === serversPerPod(spec, group.processClass)) return undefined;
   return `its pod runs ${servers} server${servers === 1 ? "" : "s"}`;
 }

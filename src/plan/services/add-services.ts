@@ -2,6 +2,7 @@
 // service for each process group. Rules: spec/plan.md [P43]-[P45].
 import { append } from "../../env/long-lists.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { routingOf } from "../../api/effective.ts";
 import { annotationKeys } from "../../build/labels.ts";
 import { isNameOfService } from "../../build/pod-environment.ts";
 import { headlessService } from "../../build/service.ts";
@@ -14,6 +15,7 @@ import type { Action } from "../action.ts";
 import { mergedMap, missingMetadata } from "../view/metadata-check.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { viewOf } from "../view/cluster-view.ts";
+import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
 
 const step = "addServices";
@@ -27,7 +29,8 @@ export function addServices(snapshot: Snapshot, draft: Draft): StepResult {
       planService(names, snapshot.services.get(names.metadata.name ?? ""), undefined),
     );
   const view = viewOf(snapshot);
-  for (const group of draft.groups) {
+  const { publicIpSource } = routingOf(draft.desired.cluster.spec);
+  for (const group of publicIpSource === "service" ? draft.groups : []) {
     if (isReadyForRemoval(group)) continue;
     const wanted = draft.desired.service(group);
     if (wanted === undefined) continue;
@@ -35,7 +38,7 @@ export function addServices(snapshot: Snapshot, draft: Draft): StepResult {
     const owner = { id: group.processGroupID, pod, restingAddress: restingAddress(draft, group) };
     append(actions, planService(wanted, service, owner));
   }
-  return { actions };
+  return actions.length === 0 ? nothing : { actions };
 }
 
 /** Nobody asks for names any more, and coordinators are still known by them: without the service the database is not found. */

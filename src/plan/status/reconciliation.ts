@@ -7,7 +7,7 @@ import type {
 } from "../../api/cluster.ts";
 import type { DatabaseConfiguration } from "../../model/database-configuration.ts";
 import { isSameConfiguration } from "../../model/database-configuration.ts";
-import { processClasses } from "../../model/process-class.ts";
+import { isProcessClass } from "../../model/process-class.ts";
 import { totalProcessCount } from "../../model/process-counts.ts";
 import type { ProcessCounts } from "../../model/process-counts.ts";
 import { hasAnyCondition, hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
@@ -95,10 +95,14 @@ function noteCounts(input: ReconciliationInput, flags: Set<Flag>): void {
     if (isMarkedForRemoval(group)) continue;
     present.set(group.processClass, (present.get(group.processClass) ?? 0) + 1);
   }
-  for (const processClass of processClasses) {
-    const missing = (input.counts[processClass] ?? 0) - (present.get(processClass) ?? 0);
-    if (missing > 0) flags.add("needsGrow");
-    if (missing < 0) flags.add("needsShrink");
+  const wanted: Readonly<Record<string, number>> = input.counts;
+  for (const [processClass, count] of Object.entries(wanted)) {
+    if (count > (present.get(processClass) ?? 0)) flags.add("needsGrow");
+  }
+  for (const [processClass, count] of present) {
+    if (isProcessClass(processClass) && count > (wanted[processClass] ?? 0)) {
+      flags.add("needsShrink");
+    }
   }
 }
 

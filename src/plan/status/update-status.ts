@@ -149,12 +149,19 @@ function migrationOf(snapshot: Snapshot): Pick<StatusFields, "storageEngineMigra
 /** The lists and facts are made in every pass. Who was to wake, and serves, is awake. */
 function keptFields(snapshot: Snapshot): StatusFields {
   const { spec, status = {} } = snapshot.cluster;
-  const { processGroups: _p, conditions: _c, blockedBy: _b, observedSince: _o, ...rest } = status;
-  const { quarantine: _q, storageEngineMigration: _m, ...kept } = rest;
+  const kept = snapshot.memory.once(withoutLists, status);
   const isToSleep = spec.hibernate === true && snapshot.facts.waking === undefined;
   if (isToSleep || !isAvailable(databaseStatus(snapshot))) return kept;
+  if (!("hibernation" in kept)) return kept;
   const { hibernation: _h, ...awake } = kept;
   return awake;
+}
+
+/** A stored status is that of many passes. */
+function withoutLists(status: ClusterStatus): StatusFields {
+  const { processGroups: _p, conditions: _c, blockedBy: _b, observedSince: _o, ...rest } = status;
+  const { quarantine: _q, storageEngineMigration: _m, ...kept } = rest;
+  return kept;
 }
 
 function evaluationContext(

@@ -22,7 +22,10 @@ export function viewOf(snapshot: Joinable): ClusterView {
   const { lastView, views } = snapshot.memory;
   if (lastView?.snapshot === snapshot) return lastView.view;
   let view = views.get(snapshot);
-  if (view === undefined) views.set(snapshot, (view = new ClusterView(snapshot)));
+  if (view === undefined) {
+    view = new ClusterView(snapshot, lastView?.view.names);
+    views.set(snapshot, view);
+  }
   snapshot.memory.lastView = { snapshot, view };
   return view;
 }
@@ -36,25 +39,49 @@ export function withGroups<S extends Joinable>(snapshot: S, groups: readonly Pro
   return changed;
 }
 
+/** What objects of a process group are called. */
+interface Names {
+  readonly clusterName: string;
+  readonly processClass: string;
+  readonly podName: string;
+  readonly claimName: string;
+}
+
 export class ClusterView {
   readonly #snapshot: Joinable;
   readonly #clusterName: string;
+  /** By id. Names stay the same from pass to pass, and those of process groups that are gone are not handed on. */
+  readonly names = new Map<string, Names>();
+  readonly #namesBefore: ReadonlyMap<string, Names> | undefined;
   readonly #groups = new Map<string, GroupView>();
   readonly #ofDraft = new Map<unknown, { readonly draft: object; readonly value: unknown }>();
 
-  constructor(snapshot: Joinable) {
+  constructor(snapshot: Joinable, namesBefore?: ReadonlyMap<string, Names>) {
     this.#snapshot = snapshot;
     this.#clusterName = snapshot.cluster.metadata.name ?? "";
+    this.#namesBefore = namesBefore;
   }
 
   of(group: GroupIdentity): GroupView {
     const { processGroupID: id, processClass } = group;
     let found = this.#groups.get(id);
     if (found === undefined || found.processClass !== processClass) {
-      const podName = podNameOf(this.#clusterName, processClass, id);
-      this.#groups.set(id, (found = new GroupView(this.#snapshot, id, processClass, podName)));
+      const names = this.#namesOf(id, processClass);
+      this.#groups.set(id, (found = new GroupView(this.#snapshot, id, names)));
     }
     return found;
+  }
+
+  #namesOf(id: string, processClass: string): Names {
+    const clusterName = this.#clusterName;
+    const before = this.#namesBefore?.get(id);
+    const isSame = before?.clusterName === clusterName && before.processClass === processClass;
+    const podName = isSame ? before.podName : podNameOf(clusterName, processClass, id);
+    const names = isSame
+      ? before
+      : { clusterName, processClass, podName, claimName: volumeClaimNameOf(podName) };
+    this.names.set(id, names);
+    return names;
   }
 
   /** What `find` says of what the steps have decided so far, found once as long as none of them changes it. */
@@ -82,17 +109,20 @@ export class GroupView {
   readonly #id: string;
   readonly processClass: string;
   readonly podName: string;
+  /** What its claim is called, unless its pod mounts another one. */
+  readonly ownClaimName: string;
   readonly pod: Stored<Pod> | undefined;
   #shape: PodShape | undefined = undefined;
   #claim: Stored<PersistentVolumeClaim> | null | undefined = undefined;
   #processes: readonly StatusProcess[] | undefined = undefined;
   #findings: Map<unknown, Finding> | undefined = undefined;
 
-  constructor(snapshot: Joinable, id: string, processClass: string, podName: string) {
+  constructor(snapshot: Joinable, id: string, { processClass, podName, claimName }: Names) {
     this.#snapshot = snapshot;
     this.#id = id;
     this.processClass = processClass;
     this.podName = podName;
+    this.ownClaimName = claimName;
     this.pod = snapshot.pods.get(podName);
   }
 
@@ -111,9 +141,7 @@ export class GroupView {
   /** The claim that its pod mounts for its data, or would mount. Undefined when it keeps its data elsewhere. */
   get claimName(): string | undefined {
     const { shape } = this;
-    return shape?.dataVolume === undefined
-      ? volumeClaimNameOf(this.podName)
-      : shape.dataVolume.claimName;
+    return shape?.dataVolume === undefined ? this.ownClaimName : shape.dataVolume.claimName;
   }
 
   get claim(): Stored<PersistentVolumeClaim> | undefined {

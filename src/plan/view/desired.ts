@@ -8,7 +8,7 @@ import type {
   ProcessGroupStatus as ProcessGroup,
 } from "../../api/cluster.ts";
 import { wantedCounts } from "../../api/wanted-counts.ts";
-import { expectedCommandLine } from "../../build/command-line.ts";
+import { commandArguments, renderedCommandLine } from "../../build/command-line.ts";
 import {
   clusterFileKey,
   configMap,
@@ -22,7 +22,7 @@ import {
   monitorJson,
   variablesIn,
 } from "../../build/monitor-configuration.ts";
-import type { MonitorTarget } from "../../build/monitor-configuration.ts";
+import type { MonitorArgument, MonitorTarget } from "../../build/monitor-configuration.ts";
 import { mainContainerName, normalCluster } from "../../build/normalise.ts";
 import type { NormalCluster } from "../../build/normalise.ts";
 import { livePodMetadata } from "../../build/pod-metadata.ts";
@@ -93,7 +93,8 @@ export class PlanMemory extends Memory {
   readonly views = new WeakMap<object, ClusterView>();
   /** The one that was asked for last: a plan asks for it hundreds of times. */
   lastView: { readonly snapshot: object; readonly view: ClusterView } | undefined = undefined;
-  signature = "";
+  /** What `desired` was made from. */
+  inputs: readonly unknown[] = [];
   desired: Desired | undefined = undefined;
 }
 
@@ -125,14 +126,14 @@ export function desiredFor(
     hasListenIPsForAllPods: status.hasListenIPsForAllPods,
     connectionString: status.connectionString,
   };
-  const signature = JSON.stringify([
+  const from = [
     ...[uid, generation, name, namespace],
     ...[inputs, configurationVersion, cluster.spec.routing, cluster.spec.mainContainer?.enableTls],
-  ]);
-  if (memory.desired === undefined || memory.signature !== signature) {
+  ];
+  if (memory.desired === undefined || !isSameJson(memory.inputs, from)) {
     const normal = normalCluster({ ...cluster, status: inputs });
     memory.desired = new Desired(memory, normal, configurationVersion);
-    memory.signature = signature;
+    memory.inputs = from;
   }
   return memory.desired;
 }
@@ -151,6 +152,7 @@ export class Desired {
   /** Several things are asked of one object in a row. */
   #last: { readonly live: object; readonly known: OfLive } | undefined = undefined;
   readonly #texts = new Map<string, string>();
+  readonly #arguments = new Map<string, readonly MonitorArgument[]>();
   readonly #sameConfigurations = new Map<string, Map<string, boolean>>();
 
   constructor(
@@ -416,13 +418,16 @@ export class Desired {
     const known = this.#ofLive(live);
     if (known.commandLines?.from !== from) known.commandLines = { from, value: [] };
     const lines = known.commandLines.value;
-    lines[processNumber] ??= expectedCommandLine(
-      this.cluster,
-      targetOf(this, group, live),
-      processNumber,
-      from,
-    );
+    lines[processNumber] ??= this.#commandLine(targetOf(this, group, live), processNumber, from);
     return lines[processNumber];
+  }
+
+  /** Pods of one kind have one configuration. */
+  #commandLine(target: MonitorTarget, processNumber: number, from: Substitutions): string {
+    const { processClass, imageType, serverCount, ipFamily, isPacked: packed } = target;
+    const key = `${processClass}/${imageType}/${serverCount}/${ipFamily}/${packed}`;
+    const known = remembered(this.#arguments, key, () => commandArguments(this.cluster, target));
+    return renderedCommandLine(known, imageType, processNumber, from);
   }
 }
 

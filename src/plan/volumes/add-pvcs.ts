@@ -5,6 +5,7 @@ import { isReadyForRemoval } from "../../model/process-group.ts";
 import type { Action } from "../action.ts";
 import { volumeProblem } from "../safety/volumes.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
 import { isReserved } from "../view/reserved-ids.ts";
 
@@ -18,5 +19,5 @@ export function addPVCs(snapshot: Snapshot, draft: Draft): StepResult {
     const processGroupId = group.processGroupID;
     actions.push({ type: "createPvc", step: "addPVCs", object: wanted.object, processGroupId });
   }
-  return { actions };
+  return actions.length === 0 ? nothing : { actions };
 }

@@ -3,7 +3,6 @@ import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { labelsOf } from "../../api/effective.ts";
 import type { PersistentVolumeClaim } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { volumeClaimNameOf } from "../../model/process-group-id.ts";
 import { viewOf } from "../view/cluster-view.ts";
 import type { Snapshot } from "../snapshot.ts";
 
@@ -20,9 +19,9 @@ function isOwnClaim(
   { metadata }: Stored<PersistentVolumeClaim>,
 ): boolean {
   const { uid } = snapshot.cluster.metadata;
-  const { podName, claimName } = viewOf(snapshot).of(group);
+  const { ownClaimName, claimName } = viewOf(snapshot).of(group);
   return (
-    metadata.name === volumeClaimNameOf(podName) ||
+    metadata.name === ownClaimName ||
     metadata.ownerReferences?.some((owner) => owner.uid === uid) === true ||
     metadata.name === claimName
   );
