@@ -2,7 +2,7 @@
 // from ten logical fault domains to seven, and how to even out an overfull hall; and whole plans while a large part leaves.
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../src/api/cluster.ts";
 import { processClasses } from "../src/model/process-class.ts";
-import { desiredFor, PlanMemory } from "../src/plan/view/desired.ts";
+import { desiredFor, PlanMemory } from "../src/plan/view/plan-memory.ts";
 import { addProcessGroups } from "../src/plan/process-groups/add-process-groups.ts";
 import { replaceFailedProcessGroups } from "../src/plan/replacement/replace-failed-process-groups.ts";
 import { replaceMisconfiguredProcessGroups } from "../src/plan/replacement/replace-misconfigured-process-groups.ts";

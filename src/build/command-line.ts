@@ -39,14 +39,18 @@ function addressOfFamily(list: string | undefined, family: number): string | und
   });
 }
 
+/** `known` are the arguments of the target, where somebody has made them already. */
 export function expectedCommandLine(
   cluster: NormalCluster,
   target: MonitorTarget,
   processNumber: number,
   substitutions: Substitutions,
+  known: readonly MonitorArgument[] = commandArguments(cluster, target),
 ): string {
-  const found = commandArguments(cluster, target);
-  return renderedCommandLine(found, target.imageType, processNumber, substitutions);
+  const texts = known.map((argument) => renderArgument(argument, processNumber, substitutions));
+  // The unified monitor keeps the order of its configuration, fdbmonitor sorts.
+  if (target.imageType !== "unified") texts.sort();
+  return [`${substitutions["BINARY_DIR"] ?? ""}/fdbserver`, ...texts].join(" ");
 }
 
 /** The same for all processes of a kind. */
@@ -55,16 +59,4 @@ export function commandArguments(
   target: MonitorTarget,
 ): readonly MonitorArgument[] {
   return monitorConfiguration(cluster, target).arguments;
-}
-
-export function renderedCommandLine(
-  found: readonly MonitorArgument[],
-  imageType: MonitorTarget["imageType"],
-  processNumber: number,
-  substitutions: Substitutions,
-): string {
-  const texts = found.map((argument) => renderArgument(argument, processNumber, substitutions));
-  // The unified monitor keeps the order of its configuration, fdbmonitor sorts.
-  if (imageType !== "unified") texts.sort();
-  return [`${substitutions["BINARY_DIR"] ?? ""}/fdbserver`, ...texts].join(" ");
 }

@@ -11,7 +11,7 @@ import type { Node, PersistentVolumeClaim, Pod, Service } from "../kube/generate
 import type { Stored } from "../kube/resource.ts";
 import { hallSpreadOf } from "../api/hall-spread.ts";
 import { planCluster } from "../plan/chain.ts";
-import { PlanMemory } from "../plan/view/desired.ts";
+import { PlanMemory } from "../plan/view/plan-memory.ts";
 import { defaultPlanOptions, nothingRemembered } from "../plan/snapshot.ts";
 import { CommandError } from "../env/command-error.ts";
 import { readDocuments } from "./documents.ts";

@@ -5,7 +5,7 @@ import type { Clock } from "../env/clock.ts";
 import type { AdminClientFactory } from "../fdb/admin.ts";
 import { OperatorKeys } from "../fdb/keys.ts";
 import { LockWatch } from "../fdb/lock.ts";
-import { PlanMemory } from "../plan/view/desired.ts";
+import { PlanMemory } from "../plan/view/plan-memory.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
 import type { ClusterFacts } from "../plan/facts.ts";
 import type { ActionFailure, ActionRefusal, ZoneAttempt } from "../plan/snapshot.ts";

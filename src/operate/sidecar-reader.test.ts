@@ -1,5 +1,5 @@
 // Tests of the background reader of sidecars.
-import { PlanMemory } from "../plan/view/desired.ts";
+import { PlanMemory } from "../plan/view/plan-memory.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { Pod } from "../kube/generated/types.ts";

@@ -3,7 +3,7 @@ import { safetyChecks } from "../plan/safety/checks.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { DisruptiveAction } from "../plan/action.ts";
-import { PlanMemory } from "../plan/view/desired.ts";
+import { PlanMemory } from "../plan/view/plan-memory.ts";
 import { nothingKnown } from "../plan/questions.ts";
 import {
   sampleDatabase,

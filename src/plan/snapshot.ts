@@ -17,7 +17,7 @@ import type { SeenCertificate } from "../model/certificate.ts";
 import type { DatabaseStatus } from "../model/database-status.ts";
 import type { DisruptiveAction } from "./action.ts";
 import type { ClusterFacts } from "./facts.ts";
-import type { PlanMemory } from "./view/desired.ts";
+import type { PlanMemory } from "./view/plan-memory.ts";
 import { nothingKnown } from "./questions.ts";
 import type { DatabaseKnowledge } from "./questions.ts";
 import type { SafetyChecks } from "./safety/checks.ts";

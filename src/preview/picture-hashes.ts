@@ -11,7 +11,7 @@ import type { KubeObject } from "../kube/object.ts";
 import type { Stored } from "../kube/resource.ts";
 import { podNameOf, volumeClaimNameOf } from "../model/process-group-id.ts";
 import { isPacked } from "../model/process-group.ts";
-import { desiredFor, PlanMemory } from "../plan/view/desired.ts";
+import { desiredFor, PlanMemory } from "../plan/view/plan-memory.ts";
 import type { Desired } from "../plan/view/desired.ts";
 import { shapeOfPod } from "../plan/view/pod-shape.ts";
 

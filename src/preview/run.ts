@@ -10,7 +10,7 @@ import { nextOpening } from "../model/maintenance-windows.ts";
 import { isMarkedForRemoval } from "../model/process-group.ts";
 import { heldMessage, isDeletionHeld, isLeftAlone } from "../plan/removal/protect-from-deletion.ts";
 import { windowState } from "../plan/safety/window-state.ts";
-import { PlanMemory } from "../plan/view/desired.ts";
+import { PlanMemory } from "../plan/view/plan-memory.ts";
 import { isReconciled } from "../sim/world.ts";
 import { applyChange } from "./change.ts";
 import type { Change, ChangeTarget } from "./change.ts";

@@ -19,7 +19,7 @@ import { timestampOf } from "../../src/model/process-group.ts";
 import type { Action } from "../../src/plan/action.ts";
 import { chain, planCluster } from "../../src/plan/chain.ts";
 import type { Plan } from "../../src/plan/chain.ts";
-import { PlanMemory } from "../../src/plan/view/desired.ts";
+import { PlanMemory } from "../../src/plan/view/plan-memory.ts";
 import { shapeOfPod } from "../../src/plan/view/pod-shape.ts";
 import type { Snapshot } from "../../src/plan/snapshot.ts";
 import type { Draft, StepResult } from "../../src/plan/step.ts";

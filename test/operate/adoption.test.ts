@@ -14,7 +14,7 @@ import type { KubeObject } from "../../src/kube/object.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import type { DatabaseStatus, StatusProcess } from "../../src/model/database-status.ts";
 import { planCluster } from "../../src/plan/chain.ts";
-import { PlanMemory } from "../../src/plan/view/desired.ts";
+import { PlanMemory } from "../../src/plan/view/plan-memory.ts";
 import { defaultPlanOptions, nothingRemembered } from "../../src/plan/snapshot.ts";
 
 function load<T extends KubeObject>(file: string, namespace?: string): Map<string, T> {

@@ -1,6 +1,6 @@
 // Performing actions and the guard's door, against the emulated API server.
 import { ServerClock } from "../../src/kube/server-clock.ts";
-import { PlanMemory } from "../../src/plan/view/desired.ts";
+import { PlanMemory } from "../../src/plan/view/plan-memory.ts";
 import { sharedStages } from "../../src/operate/shared-stages.ts";
 import { safetyChecks } from "../../src/plan/safety/checks.ts";
 import { strict as assert } from "node:assert";

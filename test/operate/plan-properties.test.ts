@@ -5,7 +5,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { seededRandom } from "../../src/env/random.ts";
-import { PlanMemory } from "../../src/plan/view/desired.ts";
+import { PlanMemory } from "../../src/plan/view/plan-memory.ts";
 import { PlanWorld } from "./plan-world.ts";
 
 const specs: fc.Arbitrary<Partial<ClusterSpec>> = fc.record({

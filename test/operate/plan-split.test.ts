@@ -1,7 +1,7 @@
 // The split image: what its sidecars say, when they are asked, and how files are brought up to date.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { desiredFor, PlanMemory } from "../../src/plan/view/desired.ts";
+import { desiredFor, PlanMemory } from "../../src/plan/view/plan-memory.ts";
 import { podConfigurationState, substitutionsOf } from "../../src/plan/view/pod-configuration.ts";
 import { viewOf } from "../../src/plan/view/cluster-view.ts";
 import { shapeOfPod } from "../../src/plan/view/pod-shape.ts";

@@ -10,7 +10,7 @@ import type { Action } from "../../src/plan/action.ts";
 import { chain, planCluster } from "../../src/plan/chain.ts";
 import type { Plan } from "../../src/plan/chain.ts";
 import type { StepResult } from "../../src/plan/step.ts";
-import { PlanMemory } from "../../src/plan/view/desired.ts";
+import { PlanMemory } from "../../src/plan/view/plan-memory.ts";
 import { PlanWorld, startMs } from "./plan-world.ts";
 
 const small = {

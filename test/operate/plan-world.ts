@@ -24,7 +24,7 @@ import { planCluster } from "../../src/plan/chain.ts";
 import type { Plan } from "../../src/plan/chain.ts";
 import type { ClusterFacts } from "../../src/plan/facts.ts";
 import { withSpecInForce } from "../../src/plan/status/spec-in-force.ts";
-import { PlanMemory } from "../../src/plan/view/desired.ts";
+import { PlanMemory } from "../../src/plan/view/plan-memory.ts";
 import { defaultPlanOptions, nothingRemembered } from "../../src/plan/snapshot.ts";
 import type { DatabaseObservation, SidecarObservation, Snapshot } from "../../src/plan/snapshot.ts";
 import type { NewWait } from "../../src/plan/wait.ts";

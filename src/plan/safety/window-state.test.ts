@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { apiVersion } from "../../api/cluster.ts";
 import type { ClusterSpec, FoundationDBCluster } from "../../api/cluster.ts";
 import { randomInteger, seededRandom } from "../../env/random.ts";
-import { PlanMemory } from "../view/desired.ts";
+import { PlanMemory } from "../view/plan-memory.ts";
 import { windowState } from "./window-state.ts";
 
 const startMs = Date.UTC(2026, 2, 27);

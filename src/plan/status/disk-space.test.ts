@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { StatusProcess } from "../../model/database-status.ts";
 import { diskWaits } from "./disk-space.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { PlanMemory } from "../view/desired.ts";
+import { PlanMemory } from "../view/plan-memory.ts";
 import { remedyOf } from "../reasons/registry.ts";
 
 function snapshotOf(processes: readonly StatusProcess[]): Snapshot {

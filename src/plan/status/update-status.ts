@@ -19,7 +19,7 @@ import { processesByGroup } from "../../model/locality.ts";
 import { engineView } from "../../model/storage-engines.ts";
 import { isLogProcess } from "../../model/process-class.ts";
 import { isReadyForRemoval } from "../../model/process-group.ts";
-import { desiredFor } from "../view/desired.ts";
+import { desiredFor } from "../view/plan-memory.ts";
 import type { Desired } from "../view/desired.ts";
 import { connectionStringIn, coordinatorsOf } from "../../model/connection-string.ts";
 import { discoverGroups } from "../process-groups/discovery.ts";

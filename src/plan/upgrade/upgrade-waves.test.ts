@@ -1,5 +1,5 @@
 // In which order sidecars restart.
-import { PlanMemory } from "../view/desired.ts";
+import { PlanMemory } from "../view/plan-memory.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { sidecarContainerName, mainContainerName } from "../../build/normalise.ts";

@@ -2,13 +2,9 @@
 // resource and a few fields of its status, is made when first asked for, and is kept until one of those inputs changes,
 // so that a pass over a cluster at rest builds nothing. Rules: spec/plan.md [P9].
 import { createHash } from "node:crypto";
-import type {
-  ClusterStatus,
-  FoundationDBCluster,
-  ProcessGroupStatus as ProcessGroup,
-} from "../../api/cluster.ts";
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { wantedCounts } from "../../api/wanted-counts.ts";
-import { commandArguments, renderedCommandLine } from "../../build/command-line.ts";
+import { commandArguments, expectedCommandLine } from "../../build/command-line.ts";
 import {
   clusterFileKey,
   configMap,
@@ -23,7 +19,7 @@ import {
   variablesIn,
 } from "../../build/monitor-configuration.ts";
 import type { MonitorArgument, MonitorTarget } from "../../build/monitor-configuration.ts";
-import { mainContainerName, normalCluster } from "../../build/normalise.ts";
+import { mainContainerName } from "../../build/normalise.ts";
 import type { NormalCluster } from "../../build/normalise.ts";
 import { livePodMetadata } from "../../build/pod-metadata.ts";
 import { pod } from "../../build/pod.ts";
@@ -31,7 +27,7 @@ import type { BuildProblem } from "../../build/problem.ts";
 import { headlessService, processGroupService } from "../../build/service.ts";
 import { splitConfiguration } from "../../build/split-configuration.ts";
 import { volumeClaim } from "../../build/volume-claim.ts";
-import { Memory } from "../../env/memory.ts";
+import type { Memory } from "../../env/memory.ts";
 import type { ConfigMap, PersistentVolumeClaim, Pod, Service } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { desiredConfiguration } from "../../model/database-configuration.ts";
@@ -40,39 +36,12 @@ import type { ProcessCounts } from "../../model/process-counts.ts";
 import { makeProcessGroupId, parseProcessGroupId } from "../../model/process-group-id.ts";
 import { hallOf, isPacked } from "../../model/process-group.ts";
 import type { MetadataPatch } from "../action.ts";
-import type { ClusterView } from "./cluster-view.ts";
 import { missingMetadata } from "./metadata-check.ts";
+import { remembered } from "./derived-of-live.ts";
+import type { OfLive, Substitutions } from "./derived-of-live.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import { isSameJson } from "./same-json.ts";
 import { sidecarImageFor } from "./sidecar-image.ts";
-
-type Substitutions = Readonly<Record<string, string>>;
-
-/** What follows from a live object and some values; made again when one of those is another one. */
-interface Derived<V = unknown> {
-  readonly from: readonly unknown[];
-  readonly value: V;
-}
-
-/** What follows from one live object. */
-interface OfLive {
-  patch?: { readonly value: MetadataPatch | undefined };
-  sidecarImage?: {
-    readonly processClass: string;
-    readonly version: string;
-    readonly value: string;
-  };
-  configHash?: {
-    readonly processClass: string;
-    readonly isPacked: boolean;
-    readonly value: string;
-  };
-  isCurrent?: { readonly group: string; readonly text: string; readonly value: boolean };
-  commandLines?: { readonly from: Substitutions; readonly value: string[] };
-  fileHashes?: { readonly from: Substitutions; readonly value: Substitutions };
-  localities?: Derived<ReadonlyMap<string, string>>;
-  difference?: { readonly wanted: object; readonly value: unknown };
-}
 
 /** What should exist for one process group in one hall. */
 interface OfGroup {
@@ -85,57 +54,6 @@ interface OfGroup {
 export interface DesiredObject<T> {
   object: T;
   specHash: string;
-}
-
-/** Kept by the caller between passes; a fresh one gives the same answers. */
-export class PlanMemory extends Memory {
-  /** By snapshot, see viewOf. */
-  readonly views = new WeakMap<object, ClusterView>();
-  /** The one that was asked for last: a plan asks for it hundreds of times. */
-  lastView: { readonly snapshot: object; readonly view: ClusterView } | undefined = undefined;
-  /** What `desired` was made from. */
-  inputs: readonly unknown[] = [];
-  desired: Desired | undefined = undefined;
-}
-
-type Inputs = Pick<
-  ClusterStatus,
-  | "runningVersion"
-  | "imageTypes"
-  | "storageServersPerDisk"
-  | "logServersPerDisk"
-  | "requiredAddresses"
-  | "hasListenIPsForAllPods"
-  | "connectionString"
->;
-
-/** `configurationVersion` is the one that monitors are told to run; that of the resource when absent. */
-export function desiredFor(
-  memory: PlanMemory,
-  cluster: FoundationDBCluster,
-  status: Inputs,
-  configurationVersion = cluster.spec.version,
-): Desired {
-  const { uid, generation, name, namespace } = cluster.metadata;
-  const inputs: Inputs = {
-    runningVersion: status.runningVersion,
-    imageTypes: status.imageTypes,
-    storageServersPerDisk: status.storageServersPerDisk,
-    logServersPerDisk: status.logServersPerDisk,
-    requiredAddresses: status.requiredAddresses,
-    hasListenIPsForAllPods: status.hasListenIPsForAllPods,
-    connectionString: status.connectionString,
-  };
-  const from = [
-    ...[uid, generation, name, namespace],
-    ...[inputs, configurationVersion, cluster.spec.routing, cluster.spec.mainContainer?.enableTls],
-  ];
-  if (memory.desired === undefined || !isSameJson(memory.inputs, from)) {
-    const normal = normalCluster({ ...cluster, status: inputs });
-    memory.desired = new Desired(memory, normal, configurationVersion);
-    memory.inputs = from;
-  }
-  return memory.desired;
 }
 
 export class Desired {
@@ -427,7 +345,7 @@ export class Desired {
     const { processClass, imageType, serverCount, ipFamily, isPacked: packed } = target;
     const key = `${processClass}/${imageType}/${serverCount}/${ipFamily}/${packed}`;
     const known = remembered(this.#arguments, key, () => commandArguments(this.cluster, target));
-    return renderedCommandLine(known, imageType, processNumber, from);
+    return expectedCommandLine(this.cluster, target, processNumber, from, known);
   }
 }
 
@@ -449,14 +367,6 @@ function hashed<T extends Stored<Pod> | Stored<PersistentVolumeClaim>>(
 ): DesiredObject<T> {
   const specHash = object.metadata.annotations?.[annotationKeys.lastAppliedSpec] ?? "";
   return { object, specHash };
-}
-
-function remembered<K, V>(known: Map<K, V>, key: K, make: () => V): V {
-  const found = known.get(key);
-  if (found !== undefined || known.has(key)) return found as V;
-  const value = make();
-  known.set(key, value);
-  return value;
 }
 
 function parsedOrUndefined(text: string): unknown {
