@@ -214,12 +214,24 @@ const slips: readonly (readonly [string, Partial<ClusterSpec>, Partial<ClusterSp
   ["the image", { imageType: "unified" }, { imageType: "split" }],
   ["an older version", { version: "7.3.63" }, { version: "7.1.67" }],
   ["servers in a pod", { storageServersPerPod: 2 }, { storageServersPerPod: 1 }],
-  [
-    "names",
-    { routing: { useDNSInClusterFile: true } },
-    { routing: { useDNSInClusterFile: false } },
-  ],
 ];
+
+test("[ADO16] names that the connection string needs are kept until the database was seen", async () => {
+  await afterLoss(
+    async (world, { connectionString: seedConnectionString }) => {
+      const routing = { useDNSInClusterFile: false };
+      const automationOptions = { podUpdateStrategy: "Delete" } as const;
+      const adopted = { ...before, adopt, seedConnectionString, automationOptions };
+      await world.createCluster({ ...adopted, routing });
+      await world.untilReconciled(20 * minuteMs);
+      const { status } = await world.cluster();
+      assert.doesNotMatch(status?.connectionString ?? "", /svc/);
+      assert.deepEqual(await world.events("ReplacingProcesses"), []);
+      await assertAllCopies(world);
+    },
+    { ...before, routing: { useDNSInClusterFile: true } },
+  );
+});
 
 /** Who took spec.adopt away before that was looked at would create a database beside the old one. */
 async function assertPlaceIsDoubted(world: TestWorld): Promise<void> {
@@ -246,6 +258,53 @@ for (const [title, right, wrong] of slips) {
     );
   });
 }
+
+test("[ADO2] another prefix than that of the volumes is refused, and the remedy names the right one", async () => {
+  await afterLoss(async (world, { connectionString: seedConnectionString }) => {
+    await world.createCluster({
+      ...before,
+      adopt,
+      seedConnectionString,
+      processGroupIDPrefix: "north",
+    });
+    await untilWait(world, "AdoptionRefused");
+    const { status } = await world.cluster();
+    const remedies = status?.blockedBy?.map(({ remedy }) => remedy ?? "") ?? [];
+    assert.ok(remedies.some((remedy) => remedy.startsWith("Take spec.processGroupIDPrefix away")));
+    await world.changeSpec({ processGroupIDPrefix: null });
+    await world.untilReconciled(20 * minuteMs);
+    await assertAllCopies(world);
+  });
+});
+
+test("[ADO7] packing, and process groups to remove, wait until the database was seen: nothing empty joins it", async () => {
+  const databaseConfiguration = { redundancy_mode: "single" } as const;
+  const former = { ...before, databaseConfiguration };
+  await TestWorld.runWithCluster({ nodes: 9, spec: former }, async (world) => {
+    const seedConnectionString = (await world.cluster()).status?.connectionString ?? "";
+    const claims = await claimUids(world);
+    const leaving = [...claims.keys()].map((name) => name.replace(/^sample-(.*)-data$/, "$1"));
+    await loseAllButDisks(world);
+    await world.createCluster({
+      ...former,
+      ...{ adopt, seedConnectionString, imageType: "split", processGroupsToRemove: leaving },
+      distributionConfig: { enabled: true, desiredFaultDomains: 4 },
+    });
+    await untilWait(world, "DatabaseNotReady");
+    await world.clock.advance(10 * minuteMs);
+    assert.deepEqual(await claimUids(world), claims);
+    await world.changeSpec({ imageType: "unified" });
+    await world.untilReconciled(30 * minuteMs);
+    world.assertDataSafe();
+    const { status } = await world.cluster();
+    const ids = status?.processGroups?.map((group) => group.processGroupID) ?? [];
+    assert.equal(ids.length, 9);
+    assert.deepEqual(
+      ids.filter((id) => leaving.includes(id)),
+      [],
+    );
+  });
+});
 
 test("[ADO8] the connection string of another database that serves costs no disk, and can be corrected", async () => {
   const other = { name: "other" };

@@ -6,7 +6,7 @@ import type { CanaryMember, CanaryVerdict } from "./canary.ts";
 
 const times = { provenMs: 10_000, patienceMs: 120_000 };
 
-type Row = [id: string, state: CanaryMember["state"], seconds: number, cost?: number];
+type Row = [id: string, state: CanaryMember["state"], seconds: number, cost?: CanaryMember["cost"]];
 
 function members(rows: readonly Row[], settings = "a"): CanaryMember[] {
   return rows.map(([processGroupId, state, seconds, cost]) => ({
@@ -34,6 +34,39 @@ const rows: readonly [string, readonly CanaryMember[], CanaryVerdict][] = [
       ["log-2", "old", 0],
     ]),
     { kind: "go" },
+  ],
+  [
+    "[T111] somebody could go first, but not now",
+    members([
+      ["log-1", "old", 0, "later"],
+      ["log-2", "old", 0],
+    ]),
+    { kind: "later" },
+  ],
+  [
+    "[T111] somebody goes first whom nobody misses now",
+    members([
+      ["log-1", "old", 0, "later"],
+      ["log-2", "old", 0, 4],
+    ]),
+    { kind: "try", processGroupId: "log-2" },
+  ],
+  [
+    "[T112] one setting is tried while nobody can try the other one",
+    [
+      ...members([
+        ["log-1", "old", 0, "later"],
+        ["log-2", "old", 0, "later"],
+      ]),
+      ...members(
+        [
+          ["s-1", "old", 0, 0],
+          ["s-2", "old", 0, 0],
+        ],
+        "b",
+      ),
+    ],
+    { kind: "try", processGroupId: "s-1" },
   ],
   ["[T111] a single one proves nothing to others", members([["s1", "old", 0, 0]]), { kind: "go" }],
   [

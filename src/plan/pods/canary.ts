@@ -10,8 +10,8 @@ export interface CanaryMember {
   readonly state: "new" | "away" | "old";
   /** Since when it is new or away. */
   readonly forMs: number;
-  /** What it costs to let this one be the first, from nothing upwards; undefined when it must not be. */
-  readonly cost?: number | undefined;
+  /** What it costs to let this one be the first, from nothing upwards; undefined when it must not be, or not now. */
+  readonly cost?: number | "later" | undefined;
   /** It is known why an away one cannot start, so nobody waits for it. */
   readonly isHopeless?: boolean;
 }
@@ -28,6 +28,8 @@ export type CanaryVerdict =
   | { readonly kind: "go" }
   /** This one starts first. */
   | { readonly kind: "try"; readonly processGroupId: string }
+  /** Somebody could start first, but not now. */
+  | { readonly kind: "later" }
   | { readonly kind: "proving"; readonly processGroupIds: readonly string[] }
   | {
       readonly kind: "failed";
@@ -44,7 +46,7 @@ export function judgeCanary(members: readonly CanaryMember[], times: CanaryTimes
       times,
     ),
   );
-  for (const kind of ["failed", "proving", "try"] as const) {
+  for (const kind of ["failed", "proving", "try", "later"] as const) {
     const found = verdicts.find((verdict) => verdict.kind === kind);
     if (found !== undefined) return found;
   }
@@ -64,21 +66,23 @@ function verdictOf(
   const settings = members[0]?.settings ?? "";
   if (lost.length > 0) return { kind: "failed", processGroupIds: idsOf(lost), settings };
   if (away.length > 0) return { kind: "proving", processGroupIds: idsOf(away) };
-  const first = cheapest(old);
   // What would prove itself to nobody is no proof.
-  if (first === undefined || old.length < 2) return { kind: "go" };
-  return { kind: "try", processGroupId: first.processGroupId };
+  if (old.length < 2) return { kind: "go" };
+  const processGroupId = cheapest(old);
+  if (processGroupId !== undefined) return { kind: "try", processGroupId };
+  return { kind: old.some(({ cost }) => cost === "later") ? "later" : "go" };
 }
 
-function cheapest(members: readonly CanaryMember[]): CanaryMember | undefined {
+function cheapest(members: readonly CanaryMember[]): string | undefined {
   const [first] = members
-    .filter(({ cost }) => cost !== undefined)
+    .flatMap(({ processGroupId, cost }) =>
+      typeof cost === "number" ? [{ processGroupId, cost }] : [],
+    )
     .toSorted(
       (left, right) =>
-        (left.cost ?? 0) - (right.cost ?? 0) ||
-        (left.processGroupId < right.processGroupId ? -1 : 1),
+        left.cost - right.cost || (left.processGroupId < right.processGroupId ? -1 : 1),
     );
-  return first;
+  return first?.processGroupId;
 }
 
 function idsOf(members: readonly CanaryMember[]): string[] {

@@ -70,10 +70,13 @@ function isToRenew(
   group: ProcessGroup,
   pod: PodUpdate["pod"],
 ): boolean {
-  if (isMarkedForRemoval(group) || isUnstarted(pod) || isBoundToAddress(snapshot, group)) {
-    return false;
+  if (isUnstarted(pod) || isBoundToAddress(snapshot, group)) return false;
+  const { cluster } = snapshot;
+  // Data that is on its way back may be needed, whoever leaves or is replaced afterwards.
+  if (!isAdopting(cluster)) {
+    if (isMarkedForRemoval(group)) return false;
+    if (packingChangeOf(cluster.spec, group) !== undefined) return false;
   }
-  if (packingChangeOf(snapshot.cluster.spec, group) !== undefined) return false;
   if (misconfigurationOf(snapshot, draft.desired, group) !== undefined) return false;
   if (isToBeMadeAgain(snapshot, draft.desired, group, pod)) return true;
   return (

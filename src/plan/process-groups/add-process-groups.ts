@@ -1,9 +1,12 @@
 // Step addProcessGroups: gives every class as many process groups as it should have. New ids are random, so
-// that an id is never used again by accident. Rules: spec/plan.md [P40]-[P42], [P99], spec/halls.md [HALL8].
+// that an id is never used again by accident. Rules: spec/plan.md [P40]-[P42], [P99], spec/halls.md [HALL8],
+// spec/adoption.md [ADO7].
+import { isAdopting } from "../../api/adoption.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { randomInteger, seededRandom } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
 import { plannedGroupsMaximum } from "../../model/limits.ts";
+import { isStateful } from "../../model/process-class.ts";
 import {
   instanceLocality,
   makeProcessGroupId,
@@ -38,6 +41,8 @@ export function addProcessGroups(snapshot: Snapshot, draft: Draft): StepResult {
   const added: ProcessGroup[] = [];
   const events: PlanEvent[] = [];
   for (const [processClass, desired] of Object.entries(draft.desired.counts)) {
+    // Data that is brought back from its disks comes from them alone.
+    if (isAdopting(snapshot.cluster) && isStateful(processClass)) continue;
     const room = plannedGroupsMaximum - staying - added.length;
     const missing = Math.min(room, desired - (present.get(processClass) ?? 0));
     if (missing <= 0) continue;

@@ -8,11 +8,12 @@ import { annotationKeys } from "../../build/labels.ts";
 import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
 import { processesByInstance } from "../../model/locality.ts";
 import { isStateful, isTest } from "../../model/process-class.ts";
+import { redundancyOf } from "../../model/redundancy.ts";
 import { conditionOf, hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
 import type { BounceTarget, BounceTargets } from "./bounce-targets.ts";
 import { judgeCanary } from "../pods/canary.ts";
 import type { CanaryMember, CanaryVerdict } from "../pods/canary.ts";
-import { hold } from "../hold.ts";
+import { calmRemedy, hold } from "../hold.ts";
 import type { Hold } from "../hold.ts";
 import { substitutionsOf } from "../view/pod-configuration.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
@@ -46,7 +47,11 @@ export function bounceCanary(
 ): BounceCanary {
   if (targets.groups.length === 0 || isForAllTogether(snapshot, draft, targets)) return none;
   const members = membersOf(snapshot, draft, status, targets);
-  return { verdict: judgeCanary(members, times), provers: proversOf(members) };
+  const verdict = judgeCanary(members, times);
+  // A mode that never can lose anybody would wait for ever.
+  const { faultTolerance } = redundancyOf(status.cluster?.configuration?.redundancy_mode);
+  const isNever = verdict.kind === "later" && faultTolerance === 0;
+  return { verdict: isNever ? { kind: "go" } : verdict, provers: proversOf(members) };
 }
 
 /** What one process cannot try alone, and restarts of several instances, which are one kill for all. */
@@ -95,7 +100,7 @@ function membersOf(
     const base = { processGroupId, settings };
     if (target !== undefined) {
       const isServing = isCoordinator(snapshot, status, group);
-      const cost = isMarkedForRemoval(group) ? undefined : costOf(group, target, budget, isServing);
+      const cost = costOf(group, target, budget, isServing);
       members.push({ ...base, state: "old", forMs: 0, cost });
     } else if (stubborn.has(processGroupId)) {
       // It runs with what it was given; only its command line reads otherwise.
@@ -132,20 +137,31 @@ function beginnings(
   return began;
 }
 
+/** One that leaves goes first only when all of them leave: it costs more than any other. */
+function costOf(
+  group: ProcessGroup,
+  target: BounceTarget,
+  budget: DisruptionBudget,
+  isServing: boolean,
+): CanaryMember["cost"] {
+  if (target.processes.some(({ excluded }) => excluded === true)) return undefined;
+  const cost = costOfRestart(group, target, budget, isServing);
+  if (cost === undefined) return "later";
+  return isMarkedForRemoval(group) ? cost + 10 : cost;
+}
+
 /**
  * Without any role it costs nothing; a storage server alone costs no recovery. Any other role costs one, and a coordinator
  * comes last: that is still better than a bad command line for everybody. While something is down, nobody with data can
- * be missed.
+ * be missed: undefined.
  */
-function costOf(
+function costOfRestart(
   { processClass }: ProcessGroup,
   { processes }: BounceTarget,
   { zonesAllowed, tolerance }: DisruptionBudget,
   isServing: boolean,
 ): number | undefined {
-  if (processes.some(({ roles, excluded }) => roles === undefined || excluded === true)) {
-    return undefined;
-  }
+  if (processes.some(({ roles }) => roles === undefined)) return undefined;
   if (isServing) return zonesAllowed > 0 ? 5 : undefined;
   const roles = processes.flatMap((process) => process.roles ?? []);
   if (roles.length === 0) return isStateful(processClass) ? 1 : 0;
@@ -212,6 +228,11 @@ export function canaryHold(
   if (verdict.kind === "proving") {
     const message = `First ${nameList(verdict.processGroupIds)} proves the new command line, alone`;
     return hold("CanaryProving", message, remedyOf("CanaryProving"), 2_000);
+  }
+  if (verdict.kind === "later") {
+    const { reason } = snapshot.checks.budget(snapshot);
+    const message = `One of them has to prove the new command line alone, and none can be missed now: ${reason}`;
+    return hold("RestartHeld", message, calmRemedy, 5_000);
   }
   return verdict.kind === "failed" ? failedHold(snapshot, draft, targets, verdict) : undefined;
 }

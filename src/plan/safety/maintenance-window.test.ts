@@ -176,16 +176,23 @@ const repairs: readonly [string, (sample: Sample) => void, Action, WindowNeed][]
     deleting("update"),
     "repair",
   ],
+  ["a recovery comes to its end", recovering("all_logs_recruited", 599), configuring, "recovery"],
+  ["a recovery does not end", recovering("all_logs_recruited", 600), configuring, "repair"],
   [
-    "the database has not fully recovered",
-    (sample) => {
-      const state = sample.status.cluster?.recovery_state;
-      if (state !== undefined) Object.assign(state, { name: "all_logs_recruited" });
-    },
+    "a recovery does not even get so far that the database takes commits",
+    recovering("recruiting_transaction_servers", -1),
     configuring,
     "repair",
   ],
 ];
+
+function recovering(name: string, seconds: number): (sample: Sample) => void {
+  return ({ status }) => {
+    const state = status.cluster?.recovery_state;
+    if (state === undefined) throw new Error("a sample without a recovery");
+    Object.assign(state, { name, seconds_since_last_recovered: seconds });
+  };
+}
 
 for (const [what, change, action, need] of repairs) {
   test(`[WIN4] ${action.type} when ${what}: ${need}`, () => {

@@ -3,6 +3,7 @@
 // Rules: spec/windows.md [WIN3]-[WIN5].
 import { changesWiggleAlone } from "../../model/configure-command.ts";
 import { liveConfiguration } from "../../model/database-configuration.ts";
+import type { DatabaseStatus } from "../../model/database-status.ts";
 import type { Action, DisruptiveAction } from "../action.ts";
 import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
 import { chargedGroups } from "./touched-groups.ts";
@@ -10,6 +11,8 @@ import { isCoordinator } from "./coordinators.ts";
 import { isFullyRecovered } from "./evidence.ts";
 import { groupsOf } from "./view.ts";
 import type { SafetyView } from "./view.ts";
+
+const slowRecoverySeconds = 600;
 
 /** "free": costs nothing that anybody would notice. "repair": what it costs is less than what it brings back. */
 export type WindowNeed = "free" | "repair" | "recovery" | "faultDomain";
@@ -108,7 +111,14 @@ function needOfConfigure(
   const wanted = view.cluster.spec.databaseConfiguration ?? {};
   const live = configuration && liveConfiguration(configuration, wanted);
   if (live !== undefined && changesWiggleAlone(live, text)) return "free";
-  return isFullyRecovered(view.database.status) ? "recovery" : "repair";
+  return isStuckInRecovery(view.database.status) ? "repair" : "recovery";
+}
+
+/** After any recovery the old logs are needed for a while: that passes by itself. Negative while nothing is committed. */
+function isStuckInRecovery(status: DatabaseStatus): boolean {
+  if (isFullyRecovered(status)) return false;
+  const { seconds_since_last_recovered: seconds = -1 } = status.cluster?.recovery_state ?? {};
+  return seconds < 0 || seconds >= slowRecoverySeconds;
 }
 
 /** All answer, and none is to leave. */

@@ -4,10 +4,11 @@
 import { ownerReferenceTo } from "../../build/labels.ts";
 import { labelsOf } from "../../api/effective.ts";
 import type { Action } from "../action.ts";
+import { remedyOf } from "../reasons/registry.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
-import { gapOf, leftOutOf, missingCoordinators, mixtureOf } from "./adoption.ts";
+import { gapOf, leftOutOf, missingCoordinators, mixtureOf, prefixRemedy } from "./adoption.ts";
 import {
   readConnectionString,
   readersOf,
@@ -22,8 +23,12 @@ export function adoptVolumes(snapshot: Snapshot, draft: Draft): StepResult {
   const { adoptable, claimsProblem } = snapshot;
   if (adoptable === undefined) return withoutAdoption(snapshot);
   if (claimsProblem !== undefined) return unread(claimsProblem);
-  const mixture = mixtureOf(snapshot, adoptable) ?? leftOutOf(snapshot, adoptable);
-  if (mixture !== undefined) return held("AdoptionRefused", mixture);
+  const mixture = mixtureOf(snapshot, adoptable);
+  if (mixture !== undefined) {
+    return held("AdoptionRefused", mixture, prefixRemedy(snapshot, adoptable));
+  }
+  const leftOut = leftOutOf(snapshot, adoptable);
+  if (leftOut !== undefined) return held("AdoptionRefused", leftOut);
   const { connectionString = "" } = draft.status;
   const gap =
     gapOf(snapshot, adoptable, draft.desired.counts) ??
@@ -58,8 +63,13 @@ function unread(problem: string): StepResult {
   return { waits: [wait], isUnfinished: true, stop: true };
 }
 
-function held(reason: "AdoptionRefused" | "AdoptionIncomplete", message: string): StepResult {
-  return { waits: [{ step, reason, message, retryAfterMs }], isUnfinished: true, stop: true };
+function held(
+  reason: "AdoptionRefused" | "AdoptionIncomplete",
+  message: string,
+  remedy: string = remedyOf(reason),
+): StepResult {
+  const wait = { step, reason, message, remedy, retryAfterMs };
+  return { waits: [wait], isUnfinished: true, stop: true };
 }
 
 /** Without an owner they would stay when the resource is deleted, and no other resource could tell whose they are. */

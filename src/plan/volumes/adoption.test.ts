@@ -7,7 +7,7 @@ import type { Stored } from "../../kube/resource.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
 import { adoptVolumes } from "./adopt-volumes.ts";
-import { gapOf, leftOutOf, missingCoordinators, mixtureOf } from "./adoption.ts";
+import { gapOf, leftOutOf, missingCoordinators, mixtureOf, prefixRemedy } from "./adoption.ts";
 
 type Claim = Stored<PersistentVolumeClaim>;
 
@@ -99,6 +99,21 @@ test("[ADO2] the prefix of the resource is the one of its claims", () => {
   const named = { name: "sample-storage-1-data" };
   assert.equal(mixtureOf(view, [claimOf("west-storage-1", named)]), undefined);
   assert.match(mixtureOf(view, [claimOf("storage-1")]) ?? "", /has the prefix "", not "west"/);
+});
+
+test("[ADO2] where only the prefix of the spec is another one, the remedy names the right one", () => {
+  const named = { name: "sample-storage-1-data" };
+  const [plain, west] = [claimOf("storage-1"), claimOf("west-storage-1", named)];
+  const remedy = (prefix: string, ...claims: (typeof plain)[]): string =>
+    prefixRemedy(clusterOf({ processGroupIDPrefix: prefix }), claims) ?? "";
+  assert.match(remedy("north", plain, claimOf("log-7")), /^Take spec\.processGroupIDPrefix away: /);
+  assert.match(remedy("north", west), /^Set spec\.processGroupIDPrefix to "west": /);
+  const spoilt = claimOf("nothing-1");
+  assert.match(remedy("north", spoilt, plain, claimOf("log-7")), /^Take /, "one thing first");
+  assert.equal(remedy("north", plain, claimOf("log-7", {}, "Lost")), "", "something else is wrong");
+  assert.equal(remedy("north", claimOf("storage-2"), west), "", "two prefixes");
+  assert.equal(remedy("west", plain, claimOf("log-7"), west), "", "one is right");
+  assert.equal(remedy("north"), "");
 });
 
 test("[ADO3] only classes that keep data are missed, and more than enough is enough", () => {

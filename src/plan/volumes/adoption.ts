@@ -36,6 +36,35 @@ export function mixtureOf(view: AdoptionView, claims: readonly Claim[]): string 
 }
 
 /**
+ * What to do when no claim is of this cluster as it is specified, and most of them would be with another prefix: somebody
+ * changed it too early. What else is wrong is told afterwards.
+ */
+export function prefixRemedy(
+  { cluster }: AdoptionView,
+  claims: readonly Claim[],
+): string | undefined {
+  const withPrefix = (processGroupIDPrefix: string): AdoptionView => ({
+    cluster: { ...cluster, spec: { ...cluster.spec, processGroupIDPrefix } },
+  });
+  const fitting = (view: AdoptionView): number =>
+    claims.filter((claim) => strangeness(view, claim) === undefined).length;
+  if (fitting({ cluster }) > 0) return undefined;
+  const prefixes = claims.map((claim) => {
+    const { id, processClass } = subjectOf({ cluster }, claim);
+    return namesOfGroup({ cluster }, id, processClass).prefix;
+  });
+  const prefix = [...new Set(prefixes)].find(
+    (each) => fitting(withPrefix(each)) * 2 > claims.length,
+  );
+  if (prefix === undefined) return undefined;
+  const how =
+    prefix === ""
+      ? "Take spec.processGroupIDPrefix away"
+      : `Set spec.processGroupIDPrefix to "${prefix}"`;
+  return `${how}: the volumes were written with that. Once the database is back, it can be changed.`;
+}
+
+/**
  * Claims that are left out although their labels make them process groups of this cluster: their servers would be started with
  * the others. As a sentence.
  */

@@ -14,7 +14,7 @@ async function renew(life: LifeScene, lastsMs: number): Promise<void> {
   const notAfterMs = notBeforeMs + lastsMs;
   await renewCertificates(life.world.client, namespace, { notBeforeMs, notAfterMs });
   // The operator sees it when it looks at the last process once more, which it does once an hour [CERT2].
-  life.certificatesSeenMs = notBeforeMs + rereadMs + hourMs;
+  life.endsBy(notBeforeMs + rereadMs + hourMs);
 }
 
 /** Nothing is restarted for it, and nobody is cut off. */

@@ -20,6 +20,11 @@ async function actsFor(wait: Wait, kill = async (): Promise<void> => {}): Promis
     layoutOnDisks: { imageType: "split", storageServersPerPod: 2, logServersPerPod: 1 },
     cluster: async () => ({ status: { blockedBy: [wait] } }),
     world: {
+      client: {
+        list: async () => ({ items: [{ metadata: { name: "life-log-7-data", namespace: "n" } }] }),
+        patch: async (_: unknown, key: { name: string }, body: object) =>
+          void acts.push(`${key.name} ${JSON.stringify(body)}`),
+      },
       fdb: { truth: { databases: () => [{ isConfigured: true, connectionString: "a:b@c:1" }] } },
     },
     watchman: { noteDisturbance: () => acts.push("disturbance") },
@@ -49,7 +54,20 @@ test("[W123] data that is looked for in the wrong place is looked for where it w
   const acts = await actsFor({ ...wait, remedy: "Set spec.imageType, and more" });
   const layout = '{"imageType":"split","storageServersPerPod":2,"logServersPerPod":1}';
   assert.deepEqual(acts, [`life ${layout}`]);
+  const refused = { reason: "AdoptionRefused", message: "Another prefix" };
+  for (const remedy of ["Set spec.processGroupIDPrefix to x", "Take spec.processGroupIDPrefix"]) {
+    assert.deepEqual(await actsFor({ ...refused, remedy }), [`life ${layout}`]);
+  }
+  assert.deepEqual(await actsFor({ ...refused, remedy: "Make the selector narrower" }), []);
   assert.deepEqual(await actsFor(wait), []);
+});
+
+test("[W123] labels of volume claims that somebody spoilt are corrected", async () => {
+  const message =
+    "Of 8 volume claims some are not of this cluster: life-log-7-data: processes of class x keep no data";
+  const [act = "", ...others] = await actsFor({ reason: "AdoptionRefused", message });
+  assert.match(act, /^life-log-7-data .*fdb-process-group-id":"log-7",.*-class":"log"/);
+  assert.deepEqual(others, []);
 });
 
 test("[W123] what ran ahead of a database that needs it is followed by the others", async () => {

@@ -1,9 +1,17 @@
 // A person who looks at a cluster that does not come to rest and does what the operator says only a person can do.
 // Rules: spec/world.md [W123].
 import { isFdbError } from "../../fdb/error.ts";
+import { keyOf } from "../../kube/path.ts";
+import { persistentVolumeClaims } from "../../kube/resource.ts";
+import { namespace } from "./life-terms.ts";
 import type { LifeScene } from "./life-scene.ts";
 
-const timeoutMs = 20_000;
+/** A database whose recovery is stuck takes its time to tell of it. */
+const timeoutMs = 60_000;
+
+const nameLabel = "foundationdb.org/fdb-cluster-name";
+const idLabel = "foundationdb.org/fdb-process-group-id";
+const classLabel = "foundationdb.org/fdb-process-class";
 
 /** One database has one configuration: all its members are told. */
 async function resumeMigration(life: LifeScene): Promise<void> {
@@ -26,10 +34,12 @@ export async function followRemedies(life: LifeScene): Promise<void> {
       await tellConnectionString(life, name);
     }
     const { layoutOnDisks } = life;
-    if (layoutOnDisks && waits.some(({ remedy }) => remedy?.startsWith("Set spec.imageType"))) {
+    if (layoutOnDisks && waits.some(({ remedy }) => isAboutDisks(remedy))) {
       life.note(`person: lets ${name} look for its data where it was written`);
       await life.patch(name, layoutOnDisks);
     }
+    const refusal = waits.find(({ reason }) => reason === "AdoptionRefused")?.message ?? "";
+    if (/its labels? |processes of class/.test(refusal)) await correctLabels(life, name);
     const gap = waits.find(({ reason }) => reason === "AdoptionIncomplete")?.message;
     if (gap !== undefined) await lowerCounts(life, name, gap);
     if (waits.some(({ reason }) => reason === "VolumeShrinkRefused")) {
@@ -48,6 +58,30 @@ export async function followRemedies(life: LifeScene): Promise<void> {
     if (waits.some(({ message }) => message?.includes("which run the new version already"))) {
       await life.during(restartOthers(life, name), "a person's restart");
     }
+  }
+}
+
+/** The spec was changed before an adopted database was back, and does not fit its volumes any more. */
+function isAboutDisks(remedy = ""): boolean {
+  return /^(Set|Take) spec\.(imageType|processGroupIDPrefix)/.test(remedy);
+}
+
+/** Somebody spoilt them before an adopted database was back: the name of a claim tells its process group. */
+async function correctLabels(life: LifeScene, name: string): Promise<void> {
+  const { client } = life.world;
+  const labelSelector = `${nameLabel}=${name}`;
+  const { items } = await client.list(persistentVolumeClaims, { namespace, labelSelector });
+  life.note(`person: corrects the labels of the volume claims of ${name}`);
+  for (const claim of items) {
+    const [, id = "", processClass = ""] =
+      /^[a-z]+-(([a-z]+)-\d+)-data$/.exec(claim.metadata.name ?? "") ?? [];
+    const prefix = life.layoutOnDisks?.processGroupIDPrefix ?? "";
+    const labels = {
+      [idLabel]: prefix === "" ? id : `${prefix}-${id}`,
+      [classLabel]: processClass,
+    };
+    const patch = { metadata: { labels } };
+    await client.patch(persistentVolumeClaims, keyOf(claim), patch, { type: "merge" });
   }
 }
 

@@ -39,7 +39,10 @@ export interface SceneOptions {
   backups?: boolean;
 }
 
-type LayoutField = "imageType" | "storageServersPerPod" | "logServersPerPod";
+type LayoutOnDisks = Pick<
+  ClusterSpec,
+  "imageType" | "storageServersPerPod" | "logServersPerPod"
+> & { readonly processGroupIDPrefix: string | null };
 
 /** Of a life in which two instances of the operator share a Lease. */
 const rivalChance = 0.3;
@@ -76,12 +79,12 @@ export class LifeScene {
   isDisturbed = false;
   /** Nothing is left but the disks, and the database is not back yet. */
   isLost = false;
-  /** What said where the data lies when everything but the disks was lost. */
-  layoutOnDisks: Pick<ClusterSpec, LayoutField> | undefined;
+  /** Fields of the spec that said where and whose the data is when everything but the disks was lost. */
+  layoutOnDisks: LayoutOnDisks | undefined;
   /** Headless services that somebody deleted: without them no coordinator is found by its name. */
   readonly lostServices = new Set<string>();
-  /** By then the operator has seen the newest certificates, and has written what it tells of them. */
-  certificatesSeenMs = 0;
+  /** By then all that takes a known time has ended, and what the operator tells of it is written. */
+  endedMs = 0;
   /** Another installation looks after the same clusters. */
   readonly isOverlapped: boolean;
   /** Another instance of the operator, which works when the first one does not hold the Lease, or another installation. */
@@ -191,6 +194,10 @@ export class LifeScene {
 
   async patchAll(spec: object): Promise<void> {
     for (const { name } of this.shape.members) await this.patch(name, spec);
+  }
+
+  endsBy(ms: number): void {
+    this.endedMs = Math.max(this.endedMs, ms);
   }
 
   async openAdmin(name?: string): Promise<AdminClient> {

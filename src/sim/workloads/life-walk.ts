@@ -127,9 +127,10 @@ class LifeWalk {
     await this.#comeToRest();
     const { backups } = this.#scene;
     if (backups !== undefined) await proveBackups(this.#scene, backups);
-    const toSeeMs = this.#scene.certificatesSeenMs - this.#scene.clock.nowMs();
+    const toEndMs = this.#scene.endedMs - this.#scene.clock.nowMs();
     const toTellMs = (await this.#haveOtherKnobs()) ? adviceMs : 0;
-    await this.#scene.advance(Math.max(10 * minuteMs, toSeeMs, toTellMs));
+    // What went elsewhere counts as lost for ten minutes from the first look without it.
+    await this.#scene.advance(Math.max(12 * minuteMs, toEndMs, toTellMs));
     await this.#scene.untilAtRest(10 * minuteMs, "the cluster stays at rest");
     const restsSinceMs = this.#scene.clock.nowMs();
     this.#scene.bank?.takeMoved();

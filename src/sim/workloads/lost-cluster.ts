@@ -4,6 +4,7 @@ import { apiVersion, foundationDbClusters } from "../../api/cluster.ts";
 import type { ClusterSpec, FoundationDBCluster } from "../../api/cluster.ts";
 import { randomPick } from "../../env/random.ts";
 import type { KubeObject } from "../../kube/object.ts";
+import type { DeleteOptions } from "../../kube/client-options.ts";
 import { keyOf } from "../../kube/path.ts";
 import { configMaps, podDisruptionBudgets, pods, services } from "../../kube/resource.ts";
 import type { Resource, Stored } from "../../kube/resource.ts";
@@ -24,7 +25,9 @@ export async function loseAllButDisks(life: LifeScene): Promise<void> {
   life.note("nothing is left but the volume claims");
   life.isLost = true;
   const { imageType, storageServersPerPod = 1, logServersPerPod = 1 } = spec;
-  life.layoutOnDisks = { imageType, storageServersPerPod, logServersPerPod };
+  const { processGroupIDPrefix = null } = spec;
+  const servers = { storageServersPerPod, logServersPerPod };
+  life.layoutOnDisks = { imageType, ...servers, processGroupIDPrefix };
   life.watchman.noteDisturbance();
   await deleteResource(life, name);
   for (const kind of [podDisruptionBudgets, services, configMaps, pods]) {
@@ -32,6 +35,9 @@ export async function loseAllButDisks(life: LifeScene): Promise<void> {
   }
   // Who deletes everything lets go of what somebody holds.
   await life.chaos.releasePods();
+  // Pods on a node that stands still do not end by themselves.
+  await life.advance(minuteMs);
+  await deleteAll(life, pods, name, { gracePeriodSeconds: 0 });
   const areGone = async (): Promise<boolean> => (await objectsOf(life, pods, name)).length === 0;
   await life.until(areGone, 10 * minuteMs, "all pods are gone");
   await life.advance(randomPick(life.random, [0, 30_000, 5 * minuteMs]));
@@ -74,8 +80,9 @@ async function deleteAll(
   life: LifeScene,
   resource: Resource<KubeObject>,
   name: string,
+  options: DeleteOptions = {},
 ): Promise<void> {
   for (const object of await objectsOf(life, resource, name)) {
-    await ignoringRaces(() => life.world.client.delete(resource, keyOf(object)));
+    await ignoringRaces(() => life.world.client.delete(resource, keyOf(object), options));
   }
 }

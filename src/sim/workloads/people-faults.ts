@@ -140,6 +140,7 @@ async function beginMaintenance(
 ): ReturnType<LifeFault> {
   const seconds = randomPick(life.random, [60, 300, 900]);
   await admin.setMaintenanceZone(zone, seconds, timeoutMs);
+  life.endsBy(life.clock.nowMs() + (seconds + 120) * 1000);
   return { told: `of ${zone} for ${seconds} s` };
 }
 

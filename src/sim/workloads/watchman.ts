@@ -17,12 +17,11 @@ import { BucketWatch } from "./bucket-watch.ts";
 import { PlacementWatch } from "./placement-watch.ts";
 import { StallWatch } from "./stall-watch.ts";
 import type { ActKind } from "./stall-watch.ts";
+import { hasEnded, holdsData, isServing, zoneOf } from "./watched-pod.ts";
 import { WindowWatch } from "./window-watch.ts";
 
-const classLabel = "foundationdb.org/fdb-process-class";
 const idLabel = "foundationdb.org/fdb-process-group-id";
 const nameLabel = "foundationdb.org/fdb-cluster-name";
-const domainLabel = "foundationdb.org/distribution-key";
 
 /** One recovery with everything that belongs to it: noticing, electing, starting processes. */
 export const longestRecoveryMs = 20_000;
@@ -155,6 +154,13 @@ export class Watchman {
 
   /** Somebody else than the operator has done something to the database. */
   noteDisturbance(): void {
+    this.#disturbedMs = this.#nowMs();
+    this.#goOnDisturbing();
+  }
+
+  #disturbedMs = -Infinity;
+
+  #goOnDisturbing(): void {
     const nowMs = this.#nowMs();
     const [fromMs, toMs] = [nowMs - 5_000, nowMs + disturbanceMs];
     const last = this.#disturbances.at(-1);
@@ -166,7 +172,7 @@ export class Watchman {
   /** To be called now and then, since some disturbances last. */
   look(): void {
     const isAsleep = [...this.#clusters.values()].some(isHibernated);
-    if (isAsleep || this.#isDisturbed()) this.noteDisturbance();
+    if (isAsleep || this.#isDisturbed()) this.#goOnDisturbing();
     const { truth } = this.#theWorld().fdb;
     this.#noteAvailability();
     this.#noteMembers();
@@ -223,11 +229,13 @@ export class Watchman {
     };
     const inspected = (client: AdminClient): AdminClient => ({
       ...client,
-      configure: (text, timeoutMs) => {
-        this.windows.checkCommand(`configure ${text}`);
-        return this.#once("configuration", `configure ${text}`, () =>
+      configure: async (text, timeoutMs) => {
+        const rest = withoutWiggle(text);
+        if (rest !== this.#configured) this.windows.checkCommand(`configure ${text}`);
+        await this.#once("configuration", `configure ${text}`, () =>
           client.configure(text, timeoutMs),
         );
+        this.#configured = rest;
       },
       include: (targets, timeoutMs) =>
         this.#once("inclusion", `include ${targets.join(" ")}`, () =>
@@ -263,6 +271,9 @@ export class Watchman {
         isLeftAlone(options.name) ? admin.open(options) : inspected(admin.open(options)),
     };
   }
+
+  /** What was configured last, but for the storage wiggle. */
+  #configured = "";
 
   readonly #carriedOut = new Map<string, number>();
 
@@ -333,7 +344,8 @@ export class Watchman {
     if (isRemoval && this.#shardsOn(id) === 0) return nothing;
     const pod = this.#pods.get(podName);
     const isTaken = pod !== undefined && isServing(pod);
-    const undo = isTaken ? this.#placement.checkHall(pod, this.#nowMs()) : nothing;
+    const isJudged = isTaken && !this.#isSoughtInVain(pod);
+    const undo = isJudged ? this.#placement.checkHall(pod, this.#nowMs()) : nothing;
     if (isTaken && !isRemoval && this.#joined.has(podName) && !this.#isIncompatible(pod)) {
       this.windows.checkDeletion(podName, pod.metadata.labels?.[nameLabel] ?? "");
     }
@@ -359,6 +371,8 @@ export class Watchman {
     const asleep = [...this.#clusters.values()].filter(isHibernated);
     if (asleep.some((other) => other.metadata.name !== metadata.name)) return;
     this.#checkAvailable(`pod ${podName} is stopped for a sleep`);
+    // Somebody took a copy away after the newest status that an act may rest on.
+    if (this.#nowMs() - this.#disturbedMs < newestStatusMs) return;
     const missing = this.#theWorld()
       .fdb.truth.databases()
       .filter(({ connectionString }) => connectionString === status?.connectionString)
@@ -489,16 +503,19 @@ export class Watchman {
     return down;
   }
 
+  /** By what the database had when it was last seen: what is wished for is not in force before. */
   #tolerance(): number {
-    const modes = [...this.#clusters.values()].flatMap(({ spec, status }) =>
-      [spec, status].map((part) => part?.databaseConfiguration?.redundancy_mode ?? "double"),
+    const modes = [...this.#clusters.values()].map(
+      ({ spec, status }) => (status ?? spec).databaseConfiguration?.redundancy_mode ?? "double",
     );
     return leastOf(modes.map((mode) => tolerances[mode] ?? 0));
   }
 
   /** A majority of the coordinators stays up. A pod of which no container has started yet runs none, and takes none down. */
   #checkCoordinators(podName: string): void {
-    if (this.#pods.get(podName)?.status?.phase === "Pending") return;
+    const taken = this.#pods.get(podName);
+    if (taken?.status?.phase === "Pending") return;
+    if (taken !== undefined && this.#isSoughtInVain(taken)) return;
     for (const { connectionString, isConfigured } of this.#databases()) {
       if (!isConfigured) continue;
       const coordinators = (connectionString.split("@")[1] ?? "").split(",");
@@ -570,28 +587,12 @@ export class Watchman {
   }
 }
 
-/** What fails as one: a logical fault domain where pods are packed, the host otherwise. */
-function zoneOf(pod: Pod | undefined): string | undefined {
-  return pod?.metadata.labels?.[domainLabel] ?? pod?.spec?.nodeName;
-}
-
-function hasEnded(pod: Pod | undefined): boolean {
-  return pod?.status?.phase === "Failed" || pod?.status?.phase === "Succeeded";
-}
-
-function holdsData({ metadata }: Pod): boolean {
-  return ["storage", "log", "transaction"].includes(metadata.labels?.[classLabel] ?? "");
-}
-
-function isServing({ metadata, status }: Pod): boolean {
-  if (metadata.deletionTimestamp !== undefined || status?.phase !== "Running") return false;
-  return (
-    status.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ===
-    true
-  );
-}
-
 function placeOf(path: string): Place {
   const [, plural = "", name = ""] = /\/namespaces\/[^/]+\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
   return { plural, name };
+}
+
+/** It moves data behind the scenes and costs no recovery. */
+function withoutWiggle(text: string): string {
+  return text.replace(/ perpetual_storage_wiggle=\d/, "");
 }
