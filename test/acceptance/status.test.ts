@@ -296,10 +296,6 @@ item("B69.7", () => {
 });
 item("B69.8", () => assert.equal(zone({}), undefined));
 
-const keys = {
-  processGroupId: "foundationdb.org/fdb-process-group-id",
-  processClass: "foundationdb.org/fdb-process-class",
-};
 /** Groups that are found when the status has forgotten one; only some of its objects are left. */
 function discovered(
   left: ("pod" | "pvc" | "service")[],
@@ -313,7 +309,7 @@ function discovered(
   if (!left.includes("pvc")) scene.pvcs.delete(`${name}-data`);
   if (!left.includes("service")) scene.services.delete(name);
   const known = scene.groups.filter((each) => each.processGroupID !== id);
-  const all = discoverGroups(scene.snapshot(), known, keys);
+  const all = discoverGroups(scene.snapshot(), known);
   return all.filter((each) => each.processGroupID === id).length;
 }
 item("B69.9", () => assert.equal(discovered(["pod"]), 1));

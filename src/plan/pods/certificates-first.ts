@@ -3,8 +3,11 @@
 // pods are updated as at any other time. Rule: spec/restart.md [T77].
 import { processSettingsOf } from "../../api/effective.ts";
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { clusterFileKey } from "../../build/config-map.ts";
 import { mainContainerName } from "../../build/normalise.ts";
 import type { Container, Pod } from "../../kube/generated/types.ts";
+import { coordinatorsOf } from "../../model/connection-string.ts";
+import { discoverGroups } from "../process-groups/discovery.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { viewOf } from "../view/cluster-view.ts";
 
@@ -17,9 +20,7 @@ const variables: readonly string[] = [
 export function withCertificatesFirst(snapshot: Snapshot): Snapshot {
   const { cluster } = snapshot;
   const { mainContainer } = cluster.spec;
-  if (mainContainer?.enableTls !== true || cluster.status?.requiredAddresses?.tls === true) {
-    return snapshot;
-  }
+  if (mainContainer?.enableTls !== true || hasBegun(snapshot)) return snapshot;
   const isLacking = (group: ProcessGroup): boolean => {
     const { processClass, exclusionSkipped } = group;
     const { pod } = viewOf(snapshot).of(group);
@@ -27,9 +28,20 @@ export function withCertificatesFirst(snapshot: Snapshot): Snapshot {
     if (pod === undefined || exclusionSkipped === true) return false;
     return lacksCertificates(cluster.spec, processClass, pod);
   };
-  if (!(cluster.status?.processGroups ?? []).some(isLacking)) return snapshot;
+  // A status that was lost knows no process groups, and their pods lack certificates all the same.
+  const groups = discoverGroups(snapshot, cluster.status?.processGroups ?? []);
+  if (!groups.some(isLacking)) return snapshot;
   const spec = { ...cluster.spec, mainContainer: { ...mainContainer, enableTls: false } };
   return { ...snapshot, cluster: { ...cluster, spec } };
+}
+
+/** Processes listen with TLS already; where the status was lost, the connection string shows it. */
+function hasBegun({ cluster, configMap }: Snapshot): boolean {
+  const { requiredAddresses, connectionString } = cluster.status ?? {};
+  const text = connectionString ?? configMap?.data?.[clusterFileKey] ?? "";
+  return (
+    requiredAddresses?.tls === true || coordinatorsOf(text).some((each) => each.endsWith(":tls"))
+  );
 }
 
 /** Files are known by the variables that name them and by the volumes that are mounted. */

@@ -1,6 +1,7 @@
 // Finds process groups that have objects but no entry in the status, so that a lost status or a crash
 // between two writes loses nothing. Rules: spec/plan.md [P22].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { labelsOf } from "../../api/effective.ts";
 import { distributionKeyLabel } from "../../build/labels.ts";
 import type { ObjectMeta } from "../../kube/object.ts";
 import { podNameOf, volumeClaimNameOf } from "../../model/process-group-id.ts";
@@ -8,24 +9,17 @@ import { compareProcessGroups, newProcessGroup } from "../../model/process-group
 import { packedInto } from "../placement/packing-placement.ts";
 import type { Snapshot } from "../snapshot.ts";
 
-export interface LabelKeys {
-  processGroupId: string;
-  processClass: string;
-}
-
 /** The known groups and the discovered ones, sorted by id. */
-export function discoverGroups(
-  snapshot: Snapshot,
-  known: readonly ProcessGroup[],
-  keys: LabelKeys,
-): ProcessGroup[] {
+export function discoverGroups(snapshot: Snapshot, known: readonly ProcessGroup[]): ProcessGroup[] {
   const clusterName = snapshot.cluster.metadata.name ?? "";
+  const { processGroupIdLabels, processClassLabels } = labelsOf(snapshot.cluster);
+  const [idKey = "", classKey = ""] = [processGroupIdLabels[0], processClassLabels[0]];
   const ids = new Set(known.map((group) => group.processGroupID));
   const found: ProcessGroup[] = [];
   const look = (object: { metadata: ObjectMeta }, nameOf: (podName: string) => string): void => {
     const { labels, deletionTimestamp, name } = object.metadata;
-    const id = labels?.[keys.processGroupId];
-    const processClass = labels?.[keys.processClass];
+    const id = labels?.[idKey];
+    const processClass = labels?.[classKey];
     if (id === undefined || processClass === undefined || ids.has(id)) return;
     if (deletionTimestamp !== undefined) return;
     // A label that somebody edited must not bring a process group to life: name and label have to agree.

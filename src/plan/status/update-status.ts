@@ -70,16 +70,12 @@ export function wantedIn(snapshot: Snapshot): {
 }
 
 function prepare(snapshot: Snapshot): Prepared {
-  const labels = labelsOf(snapshot.cluster);
   const stored = snapshot.cluster.status?.processGroups ?? [];
   const { groups: known, events: repairs } = uniqueGroups(
     stored,
     (group) => viewOf(snapshot).of(group).pod !== undefined,
   );
-  const discovered = discoverGroups(snapshot, known, {
-    processGroupId: labels.processGroupIdLabels[0] ?? "",
-    processClass: labels.processClassLabels[0] ?? "",
-  });
+  const discovered = discoverGroups(snapshot, known);
   const { status, events } = observedFields(snapshot, discovered);
   const running = status.runningVersion ?? snapshot.cluster.spec.version;
   const version = configurationVersion(snapshot, running, discovered);
@@ -265,16 +261,18 @@ function publishedString(snapshot: Snapshot, status: StatusFields): string | und
 }
 
 /**
- * Processes listen as the resource wants and as long as needed also as the coordinators still do. Those of a database that comes
- * back from its disks cannot be asked: they have to listen as the connection string says from their first start.
+ * Processes listen as the resource wants and as long as needed also as the coordinators still do. Before the database was
+ * asked, they listen as the connection string says, from their first start: whoever starts without it is reached by
+ * nobody, and so cannot be told to start again.
  */
 function requiredAddressesOf(snapshot: Snapshot, connectionString: string): RequiredAddresses {
   const { spec, status: stored } = snapshot.cluster;
   const wantsTls = spec.mainContainer?.enableTls === true;
   const database = databaseStatus(snapshot);
   const flags = [wantsTls];
-  const named = isAdopting(snapshot.cluster) ? coordinatorsOf(connectionString) : [];
   const asked = (database?.client?.coordinators?.coordinators ?? []).map(({ address }) => address);
+  const isNamed = asked.length === 0 || isAdopting(snapshot.cluster);
+  const named = isNamed ? coordinatorsOf(connectionString) : [];
   for (const address of [...asked, ...named]) {
     const parsed = parseAddress(address);
     if (parsed.ok) flags.push(isTls(parsed.value));
