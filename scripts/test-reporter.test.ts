@@ -14,9 +14,10 @@ function finished(type: "test:pass" | "test:fail", name: string, more: object = 
   return { type, data: { name, file, nesting: 0, details: { duration_ms: 20 }, ...more } };
 }
 
-test("[HOUSE9] a batch tells failures and skips, counts by file and names the slowest tests", async () => {
+test("[HOUSE9] a batch tells failures and skips, the counts of each file when it is done, and the slowest tests", async () => {
   const lines: string[] = [];
   const error = new Error("it is not so");
+  const other = { file: "src/two.test.ts", passed: 1, failed: 0, skipped: 0, tookMs: 20 };
   const events = eventsOf([
     finished("test:pass", "inner", { nesting: 1, details: { duration_ms: 10 } }),
     finished("test:pass", "slow", { details: { duration_ms: 900 } }),
@@ -24,17 +25,21 @@ test("[HOUSE9] a batch tells failures and skips, counts by file and names the sl
     finished("test:fail", "wrong", { details: { duration_ms: 30, error } }),
     finished("test:pass", "a suite", { details: { type: "suite", duration_ms: 50 } }),
     { type: "test:diagnostic", data: {} },
+    finished("test:pass", "in another file", { file: join(process.cwd(), other.file) }),
   ]);
   for await (const line of reportOf(events, () => 1234)) lines.push(line);
   assert.equal(lines[0], "skipped: left out: no kubectl\n");
   assert.match(lines[1] ?? "", /FAILED: wrong\n {2}in src\/one\.test\.ts\n.*it is not so/);
+  const counts = { file: "src/one.test.ts", passed: 2, failed: 1, skipped: 1, tookMs: 1000 };
+  assert.deepEqual(JSON.parse(lines[2] ?? ""), counts);
+  assert.deepEqual(JSON.parse(lines[3] ?? ""), { ...counts, ...other });
   assert.deepEqual(JSON.parse(lines.at(-1) ?? ""), {
     cpuMs: 1234,
-    files: [{ file: "src/one.test.ts", passed: 2, failed: 1, skipped: 1, tookMs: 1000 }],
     slowest: [
       { name: "slow", file: "src/one.test.ts", tookMs: 900 },
       { name: "wrong", file: "src/one.test.ts", tookMs: 30 },
       { name: "left out", file: "src/one.test.ts", tookMs: 20 },
+      { name: "in another file", file: other.file, tookMs: 20 },
       { name: "inner", file: "src/one.test.ts", tookMs: 10 },
     ],
   });

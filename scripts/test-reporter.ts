@@ -1,5 +1,5 @@
-// How `npm test` reports: failures in full, skipped tests with their reason, and one closing line of JSON that counts by
-// file and names the slowest tests. Rule: spec/house.md [HOUSE9].
+// How a batch of `npm test` reports: failures in full, skipped tests with their reason, a line of JSON with the counts of each
+// file as soon as it is done, and a closing one that names the slowest tests. Rule: spec/house.md [HOUSE9].
 import { relative } from "node:path";
 import type { TestEvent } from "node:test/reporters";
 import { inspect } from "node:util";
@@ -21,7 +21,6 @@ export interface SlowTest {
 export interface BatchReport {
   /** Processor time of the whole batch: what it costs, whatever else the machine does. */
   cpuMs: number;
-  files: FileCounts[];
   slowest: SlowTest[];
 }
 
@@ -36,6 +35,7 @@ interface Finished {
 
 export const slowestCount = 5;
 
+/** Under isolation "none" the tests of a file come one after the other. */
 export default async function* report(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   yield* reportOf(source, machineCpuMs);
 }
@@ -44,14 +44,17 @@ export async function* reportOf(
   source: AsyncIterable<TestEvent>,
   usedCpuMs: () => number,
 ): AsyncGenerator<string> {
-  const files = new Map<string, FileCounts>();
+  let counts: FileCounts | undefined;
   const slow: SlowTest[] = [];
   for await (const event of source) {
     if (event.type !== "test:pass" && event.type !== "test:fail") continue;
     const test = event.data as Finished;
     const file = relative(process.cwd(), test.file ?? "unknown file");
-    const counts = files.get(file) ?? { file, passed: 0, failed: 0, skipped: 0, tookMs: 0 };
-    files.set(file, counts);
+    if (counts !== undefined && counts.file !== file) {
+      yield `${JSON.stringify(counts)}\n`;
+      counts = undefined;
+    }
+    counts ??= { file, passed: 0, failed: 0, skipped: 0, tookMs: 0 };
     const tookMs = Math.round(test.details.duration_ms ?? 0);
     // The time of a suite or test includes that of the tests in it.
     if (test.nesting === 0) counts.tookMs += tookMs;
@@ -67,8 +70,9 @@ export async function* reportOf(
       yield describe(test, file);
     }
   }
+  if (counts !== undefined) yield `${JSON.stringify(counts)}\n`;
   const slowest = slow.toSorted((a, b) => b.tookMs - a.tookMs).slice(0, slowestCount);
-  const batch: BatchReport = { cpuMs: usedCpuMs(), files: [...files.values()], slowest };
+  const batch: BatchReport = { cpuMs: usedCpuMs(), slowest };
   yield `${JSON.stringify(batch)}\n`;
 }
 

@@ -1,9 +1,11 @@
 // `npm test`: the whole suite that needs nothing but this clone. Arguments narrow it: `npm test -- src/model`.
 // Each file is a line when it is done; at the end the totals and the slowest tests. Tests that need more (kubectl, a real control plane, fixtures beside the clone) skip aloud when it is missing.
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
+import { createInterface } from "node:readline";
 
 import { slowestCount } from "./test-reporter.ts";
 import type { BatchReport, FileCounts, SlowTest } from "./test-reporter.ts";
@@ -36,6 +38,7 @@ function closingText(): string {
   return (
     `\nThe slowest tests:\n${lines.join("\n")}\n` +
     (failed.length === 0 ? "" : `\nFiles with failed tests:\n${failed.join("")}`) +
+    (isBroken ? "\nSomething failed outside of all tests: it is told above.\n" : "") +
     `\n${totals} in ${done.length} of ${files.length} files, ` +
     `${seconds(performance.now() - startedMs).trim()} (${(cpuMs / 60_000).toFixed(1)} CPU minutes)\n`
   );
@@ -50,8 +53,8 @@ function seconds(tookMs: number): string {
 }
 
 /**
- * Many small tests share a process, since starting Node would cost more than they do; whole worlds go in small batches, so that
- * all processors have work until the end. What waits for another program most of the time begins first.
+ * Many small tests share a process, since starting Node would cost more than they do; whole worlds go in batches of which all
+ * processors have some until the end. What waits for another program most of the time begins first.
  */
 function batchesOf(all: readonly string[]): string[][] {
   const isLong = (file: string): boolean =>
@@ -65,7 +68,7 @@ function batchesOf(all: readonly string[]): string[][] {
   );
   return [
     ...[kubectl, browser].filter((batch) => batch.length > 0),
-    ...chunks(long, 8),
+    ...chunks(long, 16),
     ...chunks(short, Math.max(20, Math.ceil(short.length / 6))),
   ];
 }
@@ -82,38 +85,37 @@ async function runBatches(): Promise<void> {
   }
 }
 
-function runBatch(batch: readonly string[]): Promise<void> {
-  const runner = spawn(
-    process.execPath,
-    ["--test", "--test-isolation=none", "--test-reporter=./scripts/test-reporter.ts", ...batch],
-    {
-      cwd: root,
-      stdio: ["ignore", "pipe", "inherit"],
-      env: { ...process.env, NODE_OPTIONS: "", NODE_ENV: "test" },
-    },
-  );
-  let output = "";
-  runner.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-  return new Promise((resolve) => {
-    runner.on("close", (code) => {
-      process.stdout.write(shownOf(output, code));
-      resolve();
-    });
+async function runBatch(batch: readonly string[]): Promise<void> {
+  const runner = spawn(process.execPath, ["scripts/test-batch.ts", ...batch], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, NODE_OPTIONS: "", NODE_ENV: "test" },
   });
-}
-
-/** Takes the closing line of a batch into the totals; a line for each file, and what else the batch said. */
-function shownOf(output: string, code: number | null): string {
-  const end = output.lastIndexOf('{"cpuMs":');
-  if (end < 0 || code === null || code > 1) {
+  let [isWhole, hasFailed] = [false, false];
+  const lines = createInterface(runner.stdout).on("line", (line) => {
+    if (line.startsWith('{"cpuMs":')) {
+      const report = JSON.parse(line) as BatchReport;
+      cpuMs += report.cpuMs;
+      slow.push(...report.slowest);
+      isWhole = true;
+    } else if (line.startsWith('{"file":')) {
+      const counts = JSON.parse(line) as FileCounts;
+      done.push(counts);
+      hasFailed ||= counts.failed > 0;
+      process.stdout.write(lineOf(counts));
+    } else {
+      process.stdout.write(`${line}\n`);
+    }
+  });
+  const [[code]] = (await Promise.all([once(runner, "exit"), once(lines, "close")])) as [
+    [number | null],
+    unknown,
+  ];
+  if (code === 1 && !hasFailed) isBroken = true;
+  if (!isWhole || code === null || code > 1) {
     isBroken = true;
-    return `${output}\na batch of tests ended with ${code ?? "a signal"} before its end\n`;
+    process.stdout.write(`\na batch of tests ended with ${code ?? "a signal"} before its end\n`);
   }
-  const report = JSON.parse(output.slice(end)) as BatchReport;
-  cpuMs += report.cpuMs;
-  done.push(...report.files);
-  slow.push(...report.slowest);
-  return report.files.map(lineOf).join("") + output.slice(0, end);
 }
 
 function lineOf({ file, passed, failed, skipped, tookMs }: FileCounts): string {
