@@ -106,7 +106,7 @@ test("[OP76] nothing is asked during the quiet time, unless somebody wants to kn
   other.poller.close();
 });
 
-test("[OP11] an observation carries the time of its question", async () => {
+test("[OP11] an observation carries the time of its question and the version of its client", async () => {
   const { clock, poller } = bench();
   poller.setIntervalMs(1_000);
   await clock.advance(500);
@@ -116,6 +116,7 @@ test("[OP11] an observation carries the time of its question", async () => {
     kind: "seen",
     observedMs: 500,
     answeredMs: 600,
+    clientVersion: target.version,
     status: { cluster: { generation: 1 } },
   });
   poller.close();

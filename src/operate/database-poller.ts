@@ -147,7 +147,8 @@ export class DatabasePoller {
   take(status: DatabaseStatus, observedMs: number): void {
     if (this.#isClosed || this.#client === undefined || this.#knowsSince(observedMs)) return;
     const answeredMs = this.#options.clock.nowMs();
-    this.#note({ kind: "seen", status, observedMs, answeredMs });
+    const clientVersion = this.#target?.version ?? "";
+    this.#note({ kind: "seen", status, observedMs, answeredMs, clientVersion });
   }
 
   #knowsSince(observedMs: number): boolean {
@@ -240,10 +241,11 @@ export class DatabasePoller {
   async #statusOf(client: AdminClient, observedMs: number): Promise<DatabaseObservation> {
     const { clock, timeoutMs } = this.#options;
     const limitMs = this.#limitMs;
+    const clientVersion = this.#target?.version ?? "";
     try {
       const status = await client.status(limitMs);
       if (clock.nowMs() - observedMs < timeoutMs) this.#limitMs = timeoutMs;
-      return { kind: "seen", status, observedMs, answeredMs: clock.nowMs() };
+      return { kind: "seen", status, observedMs, answeredMs: clock.nowMs(), clientVersion };
     } catch (error) {
       // A database that does not answer is a state of the world: the plan says so and goes on without it.
       const code = isFdbError(error) ? error.code : undefined;

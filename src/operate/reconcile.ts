@@ -19,6 +19,7 @@ import {
 } from "../plan/removal/protect-from-deletion.ts";
 import { isStopped } from "../plan/hibernation/hibernate.ts";
 import { isSameJson } from "../plan/view/same-json.ts";
+import { versionToAsk } from "../plan/view/version-to-ask.ts";
 import { evidenceMsOf } from "../plan/safety/act-evidence.ts";
 import type { Snapshot } from "../plan/snapshot.ts";
 import { databaseStatus } from "../plan/snapshot.ts";
@@ -180,7 +181,7 @@ async function protectAnd(
   return { againAfterMs: Math.min(againAfterMs, protectionMs) };
 }
 
-/** The database behind the stored connection string is watched, with a client of the running version. */
+/** The database behind the stored connection string is watched, with a client of the version that runs. */
 function follow(
   options: ReconcileOptions,
   state: ClusterState,
@@ -200,7 +201,7 @@ function follow(
       database: state.poller.latest,
       pvcs: objectsOf(options.caches.pvcs, cluster, state.memory),
     });
-  const version = cluster.status?.runningVersion || cluster.spec.version;
+  const version = versionToAsk({ cluster, pods, memory: state.memory });
   // Authorities that are missing are no reason to trust others meanwhile.
   const trusted = operatorTrustOf(options.caches, cluster);
   const isTrustMissing = cluster.spec.operatorTrust !== undefined && trusted === undefined;

@@ -49,6 +49,7 @@ const urgent: [string, Partial<ClusterStatus>][] = [
   ["another kind of listener", { requiredAddresses: { tls: true } }],
   ["a new process group", { processGroups: [group, { ...group, processGroupID: "x-1" }] }],
   ["a removal", { processGroups: [{ ...group, removalTimestamp: "2026-01-01T00:00:00Z" }] }],
+  ["the hall of a process group", { processGroups: [{ ...group, hall: "zone-1" }] }],
   ["a skipped exclusion", { processGroups: [{ ...group, exclusionSkipped: true }] }],
 ];
 

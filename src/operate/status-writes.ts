@@ -70,7 +70,7 @@ function isUrgent(stored: ClusterStatus, next: ClusterStatus): boolean {
   );
 }
 
-/** Which process groups exist and which of them shall go: nothing may be done before this is stored. */
+/** Which process groups exist, where, and which of them shall go: nothing may be done before this is stored. */
 function areSameDecisions(stored: ProcessGroups, next: ProcessGroups): boolean {
   if (stored.length !== next.length) return false;
   return stored.every((was, index) => {
@@ -78,6 +78,7 @@ function areSameDecisions(stored: ProcessGroups, next: ProcessGroups): boolean {
     return (
       was === is ||
       (was.processGroupID === is?.processGroupID &&
+        was.hall === is.hall &&
         was.removalTimestamp === is.removalTimestamp &&
         was.exclusionTimestamp === is.exclusionTimestamp &&
         was.exclusionSkipped === is.exclusionSkipped)

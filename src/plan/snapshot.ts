@@ -94,6 +94,8 @@ export interface SeenStatus {
   readonly observedMs: number;
   /** The time of the question when absent. */
   readonly answeredMs?: number;
+  /** Of the client that asked. It reaches nobody who speaks another protocol. */
+  readonly clientVersion?: string;
 }
 
 /** One of our own disruptive acts whose end no status shows yet. */

@@ -104,7 +104,7 @@ export function made(world: TestWorld, { sinceActivity }: Lost) {
     .flatMap((activity) => (activity.type === "action" ? activity.action : []));
   return {
     creations: actions.filter((action) => action.type === "configureDatabase" && action.isNew),
-    pods: actions.filter(({ type }) => type === "createPod"),
+    pods: actions.filter((action) => action.type === "createPod"),
     readers: actions.filter(({ type }) => type === "createVolumeReader"),
   };
 }

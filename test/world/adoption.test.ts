@@ -16,7 +16,9 @@ import {
   readerPods,
   untilWait,
 } from "./adoption-harness.ts";
+import { threeHalls } from "./hall-harness.ts";
 import { assertAllCopies, groups } from "./removal-harness.ts";
+import { acts } from "./restart-harness.ts";
 import { minuteMs, TestWorld } from "./world-harness.ts";
 
 const namespace = "default";
@@ -258,6 +260,48 @@ for (const [title, right, wrong] of slips) {
     );
   });
 }
+
+test("[HALL5] [ADO6] over halls that the volumes tell, no pod is made more than twice", async () => {
+  const former = { ...before, ...threeHalls };
+  await afterLoss(
+    async (world, lost) => {
+      await world.createCluster({ ...former, adopt });
+      await world.untilReconciled(20 * minuteMs);
+      const times = new Map<string, number>();
+      for (const { processGroupId: id } of made(world, lost).pods) {
+        times.set(id, (times.get(id) ?? 0) + 1);
+      }
+      assert.deepEqual(
+        [...times].filter(([, count]) => count > 2),
+        [],
+      );
+      await assertAllCopies(world);
+    },
+    former,
+    undefined,
+    { nodes: 9, zones: 3 },
+  );
+});
+
+test("[ADO7] another version that is wished for while the database comes back does not take it down unseen", async () => {
+  const automationOptions = { podUpdateStrategy: "Delete" } as const;
+  const former = { ...before, version: "7.3.63", automationOptions };
+  await afterLoss(async (world, { connectionString: seedConnectionString }) => {
+    await world.createCluster({ ...former, adopt, seedConnectionString });
+    const hasStarted = async (): Promise<boolean> => {
+      const phases = (await world.pods()).map(({ status }) => status?.phase);
+      return phases.length > 0 && phases.every((phase) => phase === "Running");
+    };
+    await world.until(hasStarted, "all servers start");
+    assert.notEqual((await world.cluster()).status?.configured, true);
+    await world.changeSpec({ version: "7.4.6" });
+    await world.untilReconciled(40 * minuteMs);
+    const early = acts(world, "deletePods").filter(({ because }) => because === "early");
+    assert.deepEqual(early, []);
+    assert.equal((await world.cluster()).status?.runningVersion, "7.4.6");
+    await assertAllCopies(world);
+  }, former);
+});
 
 test("[ADO2] another prefix than that of the volumes is refused, and the remedy names the right one", async () => {
   await afterLoss(async (world, { connectionString: seedConnectionString }) => {

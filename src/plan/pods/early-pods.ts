@@ -21,6 +21,7 @@ import { deletionOf, podNames, updatingEvent } from "./next-pods.ts";
 import { zoneOf } from "./outdated-pods.ts";
 import type { PodUpdate } from "./outdated-pods.ts";
 import { viewOf } from "../view/cluster-view.ts";
+import { isWithinReach } from "../view/version-to-ask.ts";
 
 /** What goes at once because there is no database, and how; undefined when there may be one. */
 export function earlyDeletion(
@@ -58,6 +59,8 @@ function podsOf(snapshot: Snapshot, draft: Draft, isWanted: Question): PodUpdate
   return draft.groups.flatMap((group) => {
     const pod = viewOf(snapshot).of(group).pod;
     if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return [];
+    // Pods of the version that was asked for go first; those of others when they have been asked for, too.
+    if (!isWithinReach(snapshot, snapshot.database, pod)) return [];
     if (!isWanted(snapshot, draft, group, pod)) return [];
     return [{ group, pod, zone: zoneOf(snapshot, group, pod) }];
   });

@@ -38,6 +38,7 @@ import { groupsOf, knownDeadAddresses, zoneOfGroup } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { withGroups } from "../view/cluster-view.ts";
 import { fenceWish } from "../view/fence.ts";
+import { isWithinReach } from "../view/version-to-ask.ts";
 import { claimStateText, isDataInPod, volumeProblem } from "./volumes.ts";
 
 /** Why the act may not happen now; undefined when it may. */
@@ -113,12 +114,26 @@ function earlyRefusal(
   view: SafetyView,
   action: DisruptiveAction & { type: "deletePods" },
 ): Refusal | undefined {
-  const doubt = databaseDoubt(view);
+  const doubt = databaseDoubt(view) ?? reachDoubt(view, action);
   if (doubt !== undefined) return doubt;
   const bound = groupsNamed(view, action.pods).find((group) => isBoundToAddress(view, group));
   if (bound === undefined) return undefined;
   const id = bound.processGroupID;
   return refusal("CertificateMissing", `${id} is a coordinator that is known by its address`);
+}
+
+/** Servers of another protocol than that of the client that asked may serve all the same. */
+function reachDoubt(
+  view: SafetyView,
+  action: DisruptiveAction & { type: "deletePods" },
+): Refusal | undefined {
+  const unseen = action.pods.find(({ basis }) => {
+    const pod = view.pods.get(basis.name);
+    return pod !== undefined && !isWithinReach(view, view.database, pod);
+  });
+  if (unseen === undefined) return undefined;
+  const id = unseen.processGroupId;
+  return refusal("StatusIncomplete", `a client of another version than that of ${id} was asked`);
 }
 
 export function evidenceLimits(view: SafetyView): EvidenceLimits {

@@ -158,6 +158,31 @@ test("[S140] no volume goes on the word that there is no database", () => {
   assert.equal(actRefusal(view, removal)?.reason, "StatusIncomplete");
 });
 
+const silent: readonly [what: string, clientVersion: string, quorum: boolean, reason: string][] = [
+  ["a client of the version of its servers", "7.3.27", false, ""],
+  [
+    "a client of another protocol, which reaches nobody",
+    "7.4.6",
+    false,
+    "StatusIncomplete: a client of another version than that of storage-1 was asked",
+  ],
+  ["coordinators that answered a client of another protocol", "7.4.6", true, ""],
+];
+
+for (const [what, clientVersion, quorum, reason] of silent) {
+  test(`[S140] [ADO7] whether a database on disks does not serve, by ${what}`, () => {
+    const status = statusWith(undefined, quorum);
+    const database = { ...seen(status), clientVersion };
+    const view = viewIn({ database, spec: { adopt: { volumes: { matchLabels: { a: "b" } } } } });
+    const pod = view.pods.get("sample-storage-1");
+    assert.ok(pod !== undefined);
+    const containers = [{ name: "foundationdb", image: "monitor:7.3.63" }];
+    const pods = new Map(view.pods).set("sample-storage-1", { ...pod, spec: { containers } });
+    const refusal = actRefusal({ ...view, pods }, early("storage-1"));
+    assert.equal(refusal === undefined ? "" : `${refusal.reason}: ${refusal.message}`, reason);
+  });
+}
+
 test("[S142] half a status does not prove that there is no database", () => {
   const status = statusWith("configuration_never_created");
   assert.equal(isNeverCreated(status), true);

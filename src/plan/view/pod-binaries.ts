@@ -71,7 +71,8 @@ export function versionsOfPods(snapshot: Snapshot): string[] {
   return [...found].sort();
 }
 
-function versionOfPod(pod: Stored<Pod>): ReturnType<typeof parseVersion> {
+/** By its image; undefined when that does not tell it. */
+export function versionOfPod(pod: Stored<Pod>): ReturnType<typeof parseVersion> {
   const main = pod.spec?.containers.find(({ name }) => name === mainContainerName);
   return versionOfImage(main?.image);
 }

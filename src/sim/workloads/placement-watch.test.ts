@@ -35,3 +35,11 @@ test("[W97] a deletion that the server refused takes nothing down, and forgets n
   watch.checkHall(podOn("a"), 3_000);
   assert.equal(violations.length, 1);
 });
+
+test("[W97] what was removed and is missed no more holds nobody up", () => {
+  const { watch, violations } = watchOfTwoHalls();
+  watch.checkHall(podOn("a"), 0);
+  watch.isOver = (name) => name === "pod-a";
+  watch.checkHall(podOn("b"), 1_000);
+  assert.deepEqual(violations, []);
+});

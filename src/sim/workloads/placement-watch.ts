@@ -17,6 +17,8 @@ export class PlacementWatch {
   readonly #taken = new Map<string, { uid: string; hall: string; atMs: number }>();
   /** Whether the zones of the nodes are halls of the database. */
   hasHalls = false;
+  /** Whether the process group of a pod is gone and the database misses nothing there any more. */
+  isOver: (name: string) => boolean = () => false;
 
   constructor(violated: (text: string) => void) {
     this.#violated = violated;
@@ -48,7 +50,7 @@ export class PlacementWatch {
     const hall = this.#halls.get(pod.spec?.nodeName ?? "");
     if (!this.hasHalls || hall === undefined) return () => {};
     for (const [other, taken] of this.#taken) {
-      if (taken.hall === hall || nowMs - taken.atMs > ownActMs) continue;
+      if (taken.hall === hall || nowMs - taken.atMs > ownActMs || this.isOver(other)) continue;
       this.#violated(
         `pod ${name} in hall ${hall} is taken down while ${other} in ${taken.hall} is`,
       );

@@ -18,6 +18,8 @@ import { PlacementWatch } from "./placement-watch.ts";
 import { StallWatch } from "./stall-watch.ts";
 import type { ActKind } from "./stall-watch.ts";
 import { hasEnded, holdsData, isServing, zoneOf } from "./watched-pod.ts";
+import { placeOf } from "./watched-request.ts";
+import type { Place } from "./watched-request.ts";
 import { WindowWatch } from "./window-watch.ts";
 
 const idLabel = "foundationdb.org/fdb-process-group-id";
@@ -48,11 +50,6 @@ const tolerances: Readonly<Record<string, number>> = {
 type ProcessGroup = NonNullable<
   NonNullable<FoundationDBCluster["status"]>["processGroups"]
 >[number];
-
-interface Place {
-  plural: string;
-  name: string;
-}
 
 export class Watchman {
   readonly violations: string[] = [];
@@ -89,6 +86,7 @@ export class Watchman {
   ): void {
     this.#world = world;
     this.#placement.hasHalls = hasHalls;
+    this.#placement.isOver = (name) => this.#isOver(name);
     this.#isDisturbed = isDisturbed;
     this.#leftAlone = leftAlone;
     this.windows.isDisturbed = () => this.#isDisturbedLately();
@@ -411,6 +409,12 @@ export class Watchman {
     ).length;
   }
 
+  /** It was removed, be it that its volume is set aside and not deleted, and what it held has its copies elsewhere. */
+  #isOver(podName: string): boolean {
+    const id = this.#served.get(podName)?.metadata.labels?.[idLabel] ?? "";
+    return this.#groupOf(podName) === undefined && this.#shardsOn(id) === 0;
+  }
+
   #checkBudget(podName: string): void {
     const pod = this.#served.get(podName);
     const zone = zoneOf(pod);
@@ -585,11 +589,6 @@ export class Watchman {
     if (this.#world === undefined) throw new Error("there is no world to watch");
     return this.#world;
   }
-}
-
-function placeOf(path: string): Place {
-  const [, plural = "", name = ""] = /\/namespaces\/[^/]+\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
-  return { plural, name };
 }
 
 /** It moves data behind the scenes and costs no recovery. */
