@@ -64,7 +64,12 @@ export function resizePods(snapshot: Snapshot, draft: Draft): StepResult {
     ...(impossible.length === 0 ? [] : [impossibility(impossible)]),
     ...(toResize.length + begun.length === 0
       ? []
-      : [progress({ toResize, resizing, proving }, obstacle ?? held ?? "")]),
+      : [
+          {
+            ...progress({ toResize, resizing, proving }, obstacle ?? held ?? ""),
+            ...(obstacle === undefined ? {} : { remedy: silentRemedy }),
+          },
+        ]),
   ];
   // What the database has to be asked for is one act after the other.
   const asked = next.find((one) => isGuarded(snapshot, one));
@@ -121,6 +126,9 @@ function podsOf(snapshot: Snapshot, draft: Draft): Found {
   }
   return found;
 }
+
+const silentRemedy =
+  "Look why that one does not serve (kubectl describe pod). If no node has what it asks for, or it is too little, correct the resources in the podTemplate.";
 
 /** A process group of a class that waits, whose pod has its new resources and does not serve with them, as a sentence. */
 function silentOne(
