@@ -210,7 +210,7 @@ export function markForRemoval<G extends ProcessGroupState>(group: G, nowMs: num
 export function setExcluded<G extends ProcessGroupState>(group: G, nowMs: number): G {
   if (group.exclusionTimestamp !== undefined) return group;
   const excluded = { ...group, exclusionTimestamp: timestampOf(nowMs) };
-  return keepConditions(excluded, ({ type }) => lastConditions.includes(type));
+  return keepConditions(excluded, ({ type }) => lastConditions.some((last) => last === type));
 }
 
 /** Somebody included the process again by hand. */
