@@ -43,7 +43,7 @@ test("[M47] a condition keeps its first time until it is cleared", () => {
   assert.equal(removeCondition(once, "PodFailing"), once);
 });
 
-test("[M48] an excluded process group keeps only what says that it is going", () => {
+test("[M48] an excluded process group keeps only what says that it is going, or stays for a look", () => {
   const marked = markForRemoval(
     addCondition(addCondition(empty, "PodFailing", startMs), "ResourcesTerminating", startMs),
     startMs,
@@ -53,6 +53,9 @@ test("[M48] an excluded process group keeps only what says that it is going", ()
     excluded.processGroupConditions?.map(({ type }) => type),
     ["ResourcesTerminating"],
   );
+  const fenced = addCondition(excluded, "Fenced", startMs);
+  assert.ok(hasCondition(fenced, "Fenced"));
+  assert.ok(hasCondition(setExcluded(addCondition(empty, "Fenced", startMs), startMs), "Fenced"));
   assert.ok(isReadyForRemoval(excluded));
   assert.equal(addCondition(excluded, "MissingPod", startMs), excluded);
   assert.ok(!hasCondition(addCondition(excluded, "MissingPod", startMs), "MissingPod"));

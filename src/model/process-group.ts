@@ -145,14 +145,17 @@ export function hasAnyCondition(group: ProcessGroupState): boolean {
   return (group.processGroupConditions ?? []).length > 0;
 }
 
-/** A condition that stands keeps its time; a group that leaves takes only ResourcesTerminating. */
+/** What an excluded group can still have: its objects are going, or stay for a look. */
+const lastConditions: readonly ConditionType[] = ["ResourcesTerminating", "Fenced"];
+
+/** A condition that stands keeps its time; a group that leaves takes only the last ones. */
 export function addCondition<G extends ProcessGroupState>(
   group: G,
   type: ConditionType,
   nowMs: number,
 ): G {
   if (hasCondition(group, type)) return group;
-  if (isReadyForRemoval(group) && type !== "ResourcesTerminating") return group;
+  if (isReadyForRemoval(group) && !lastConditions.includes(type)) return group;
   const added = { type, timestamp: Math.floor(nowMs / 1000) };
   return { ...group, processGroupConditions: [...(group.processGroupConditions ?? []), added] };
 }
@@ -203,11 +206,11 @@ export function markForRemoval<G extends ProcessGroupState>(group: G, nowMs: num
   return isMarkedForRemoval(group) ? group : { ...group, removalTimestamp: timestampOf(nowMs) };
 }
 
-/** What is wrong with an excluded group no longer matters, except that its objects are going. */
+/** What is wrong with an excluded group no longer matters, except what becomes of its objects. */
 export function setExcluded<G extends ProcessGroupState>(group: G, nowMs: number): G {
   if (group.exclusionTimestamp !== undefined) return group;
   const excluded = { ...group, exclusionTimestamp: timestampOf(nowMs) };
-  return keepConditions(excluded, (condition) => condition.type === "ResourcesTerminating");
+  return keepConditions(excluded, ({ type }) => lastConditions.some((last) => last === type));
 }
 
 /** Somebody included the process again by hand. */

@@ -1,9 +1,20 @@
 // Who tries a new command line before all others, and what holds the others back.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import type { ClusterSpec } from "../../src/api/cluster.ts";
 import type { DatabaseStatus } from "../../src/model/database-status.ts";
 import type { Plan } from "../../src/plan/chain.ts";
-import { away, idsOf, killed, KnobWorld, processOf, roles, small, waitOf } from "./knob-world.ts";
+import {
+  away,
+  idsOf,
+  killed,
+  knob,
+  KnobWorld,
+  processOf,
+  roles,
+  small,
+  waitOf,
+} from "./knob-world.ts";
 
 test("[T111] the first one has no role, else storage alone, else the cheapest role, and is never leaving or excluded", () => {
   const world = new KnobWorld();
@@ -52,18 +63,43 @@ test("[T111] the first one has no role, else storage alone, else the cheapest ro
   assert.match(waitOf(world.restart(weak)), /^RestartHeld: .*prove the new command line alone/);
 });
 
-test("[T111] with a mode that can lose nobody all are restarted at once", () => {
+test("[T111] with a mode that can lose nobody one without data goes first, and all at once where all have data", () => {
   const databaseConfiguration = { redundancy_mode: "single" } as const;
-  const world = new KnobWorld({ ...small, databaseConfiguration });
-  world.changeKnob();
-  const plan = world.restart((status) => {
-    for (const processClass of ["stateless", "log", "storage"]) {
-      for (const id of idsOf(world, processClass)) roles(status, id, processClass);
-    }
-    assert.ok(status.cluster !== undefined);
-    status.cluster.fault_tolerance = {};
-  });
-  assert.equal(killed(plan)?.length, 8);
+  const restart = (processes: ClusterSpec["processes"]): string[] => {
+    const world = new KnobWorld({ ...small, databaseConfiguration });
+    world.changeKnob(() => true, processes);
+    const plan = world.restart((status) => {
+      for (const processClass of ["stateless", "log", "storage"]) {
+        for (const id of idsOf(world, processClass)) roles(status, id, processClass);
+      }
+      assert.ok(status.cluster !== undefined);
+      status.cluster.fault_tolerance = {};
+    });
+    return (killed(plan) ?? []).map((id) => id.replace(/-.*/, ""));
+  };
+  assert.deepEqual(restart(knob), ["stateless"]);
+  assert.deepEqual(restart({ storage: knob.general }), ["storage", "storage", "storage"]);
+});
+
+test("[T111] the only one that has to be restarted waits when it cannot be missed: it may have the last copy", () => {
+  const world = new KnobWorld({ ...small, processCounts: { storage: 2, log: 3, stateless: 2 } });
+  const [gone = "", last = ""] = idsOf(world, "storage");
+  for (const id of [gone, last]) roles(world.old, id, "storage");
+  const whole = structuredClone(world.old);
+  away(world.old, gone);
+  world.step();
+  world.nowMs += 300_000;
+  world.changeKnob(() => true, { storage: knob.general });
+  const held = world.restart();
+  assert.equal(killed(held), undefined);
+  assert.match(
+    waitOf(held),
+    new RegExp(`^RestartHeld: .*${last}.* down: .*${gone} does not report`),
+  );
+  const wait = held.waits.find(({ step }) => step === "bounceProcesses");
+  assert.match(wait?.remedy ?? "", /otherwise bring it back/);
+  world.old = whole;
+  assert.equal(killed(world.restart())?.length, 1);
 });
 
 test("[T111] one that leaves goes first only when all of them leave", () => {

@@ -447,7 +447,7 @@ test("[SIZE3] no other fault domain begins while a pod with the new resources do
   const note = { [annotationKeys.lastAppliedSpec]: wantedHash(world) };
   const annotations = { ...first.metadata.annotations, ...note };
   world.pods.set(nameOf(world), { ...first, metadata: { ...first.metadata, annotations } });
-  const count = (isServing: boolean): number => {
+  const resized = (isServing: boolean): [number, string] => {
     const snapshot = world.snapshot();
     const draft = {
       ...planObservedStatus(snapshot),
@@ -464,8 +464,12 @@ test("[SIZE3] no other fault domain begins while a pod with the new resources do
         : group,
     );
     const storage = groups.filter(({ processClass }) => processClass === "storage");
-    return (resizePods(snapshot, { ...draft, groups: storage }).actions ?? []).length;
+    const { actions = [], waits = [] } = resizePods(snapshot, { ...draft, groups: storage });
+    return [actions.length, waits[0]?.remedy ?? ""];
   };
-  assert.equal(count(true), 1);
-  assert.equal(count(false), 0);
+  assert.equal(resized(true)[0], 1);
+  assert.match(resized(true)[1], /^Nothing: /);
+  const [count, remedy] = resized(false);
+  assert.equal(count, 0);
+  assert.match(remedy, /^Look why that one does not serve/);
 });

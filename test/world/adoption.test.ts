@@ -17,6 +17,8 @@ import {
   untilWait,
 } from "./adoption-harness.ts";
 import { threeHalls } from "./hall-harness.ts";
+import { persistentVolumeClaims, persistentVolumes, pods } from "../../src/kube/resource.ts";
+import { runPlugin } from "../plugin/plugin-harness.ts";
 import { assertAllCopies, groups } from "./removal-harness.ts";
 import { acts } from "./restart-harness.ts";
 import { minuteMs, TestWorld } from "./world-harness.ts";
@@ -320,6 +322,41 @@ test("[ADO2] another prefix than that of the volumes is refused, and the remedy 
     await assertAllCopies(world);
   });
 });
+
+for (const isKept of [true, false]) {
+  test(`[ADO2] a claim is deleted before the database was seen: the remedy ${isKept ? "keeps its volume" : "goes on without it"}`, async () => {
+    await TestWorld.runWithCluster({ nodes: 9, spec: before }, async (world) => {
+      const seedConnectionString = (await world.cluster()).status?.connectionString ?? "";
+      await loseAllButDisks(world);
+      // Nothing serves as long as the version is wrong.
+      const wrong = { adopt, seedConnectionString, version: "7.1.67" };
+      await world.createCluster({ ...before, ...wrong });
+      await untilWait(world, "DatabaseNotReady");
+      await world.clock.advance(minuteMs);
+      const claim = (await claimsNow(world)).find(({ metadata }) => metadata.name?.includes("log"));
+      const { name = "" } = claim?.metadata ?? {};
+      await world.client.delete(persistentVolumeClaims, { namespace, name });
+      assert.match(await untilWait(world, "AdoptionRefused"), /is being deleted/);
+      const { status } = await world.cluster();
+      const remedy = status?.blockedBy?.[0]?.remedy ?? "";
+      const [, pod = "", volume = ""] = /pod (\S+) is gone.* of (\S+) to Retain/.exec(remedy) ?? [];
+      if (isKept) {
+        const kept = { spec: { persistentVolumeReclaimPolicy: "Retain" } };
+        await world.client.patch(persistentVolumes, { name: volume }, kept, { type: "merge" });
+      }
+      await world.client.delete(pods, { namespace, name: pod });
+      await untilWait(world, "AdoptionIncomplete");
+      const processCounts = { storage: 3, log: isKept ? 3 : 2, stateless: 3 };
+      await world.changeSpec({ version: before.version, processCounts });
+      if (isKept) {
+        const given = await runPlugin(world, ["volumes", "rebind", "sample"], { answers: ["y"] });
+        assert.equal(given.code, 0, given.notes);
+      }
+      await world.untilReconciled(20 * minuteMs);
+      await assertAllCopies(world);
+    });
+  });
+}
 
 test("[ADO7] packing, and process groups to remove, wait until the database was seen: nothing empty joins it", async () => {
   const databaseConfiguration = { redundancy_mode: "single" } as const;

@@ -5,7 +5,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { acts, knobs, recoveries, untilBlocked, whileServing } from "./restart-harness.ts";
-import { minuteMs, securedProcesses, small, TestWorld } from "./world-harness.ts";
+import { minuteMs, securedProcesses, small, tiny, TestWorld } from "./world-harness.ts";
 
 /** With processes that have no role. */
 const roomy: Partial<ClusterSpec> = {
@@ -51,6 +51,45 @@ for (const imageType of ["unified", "split"] as const) {
     });
   });
 }
+
+test("[T111] with one copy of all data a knob that ends fdbserver costs one process and one recovery", async () => {
+  await TestWorld.runWithCluster({ spec: { ...roomy, ...tiny }, nodes: 3 }, async (world) => {
+    await world.clock.advance(2 * minuteMs);
+    const before = recoveries(world);
+    await world.changeSpec(bad);
+    await untilBlocked(world, "CanaryFailed");
+    let passedMs = 0;
+    await whileServing(world, () => Promise.resolve((passedMs += 1_000) > 5 * minuteMs));
+    assert.deepEqual([kills(world), recoveries(world) - before], [[1], 1]);
+    await world.changeSpec(knobs());
+    await world.untilReconciled(5 * minuteMs);
+    world.assertDataSafe();
+  });
+});
+
+test("[T111] [FENCE6] a knob of storage alone does not reach the last copy beside a fenced one", async () => {
+  const spec = { ...roomy, processCounts: { storage: 2, log: 3, stateless: 3 } };
+  await TestWorld.runWithCluster({ ...options, spec }, async (world) => {
+    const [pod] = await world.pods("storage");
+    const id = pod?.metadata.labels?.["foundationdb.org/fdb-process-group-id"] ?? "";
+    await world.changeSpec({ fence: [id] });
+    await untilBlocked(world, "ProcessGroupFenced");
+    await world.clock.advance(2 * minuteMs);
+    const customParameters = ["knob_cache_eviction_policy=fifo"];
+    await world.changeSpec({ processes: { storage: { customParameters } } });
+    const held = await untilBlocked(world, "RestartHeld");
+    assert.match(held.message, new RegExp(`none can be missed now: .*${id} is fenced`));
+    assert.match(held.remedy ?? "", /or take its fence away\.$/);
+    await world.clock.advance(10 * minuteMs);
+    assert.deepEqual(kills(world), []);
+    await world.changeSpec({ fence: null });
+    await untilBlocked(world, "CanaryFailed");
+    assert.ok(kills(world).length <= 1);
+    await world.changeSpec({ processes: { storage: null } });
+    await world.untilReconciled(10 * minuteMs);
+    world.assertDataSafe();
+  });
+});
 
 for (const delayMs of [0, 40_000, 75_000]) {
   test(`[T116] a knob that ends fdbserver, ${delayMs} ms after TLS was asked for, costs one process too`, async () => {

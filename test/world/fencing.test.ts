@@ -398,6 +398,12 @@ test("[FENCE5] [FENCE12] a class that shrinks keeps the fenced one; named for re
     await world.clock.advance(20 * minuteMs);
     assert.ok((await podOf(world, id)) !== undefined);
     assert.match((await waitOf(world, "RemovalBlocked"))?.message ?? "", /spec\.fence names it/);
+    assert.match((await waitOf(world, "ProcessGroupFenced"))?.message ?? "", /is fenced since/);
+    assert.equal(await waitOf(world, "FencePending"), undefined, "nobody sees it");
+    assert.equal(conditionIn((await world.cluster()).status, "Degraded")?.reason, "Fenced");
+    await world.client.delete(pods, { namespace: "default", name: `sample-${id}` });
+    await world.clock.advance(5 * minuteMs);
+    assert.ok(!(await isRunning(world, id)));
     await world.changeSpec({ fence: null });
     await world.untilReconciled(30 * minuteMs);
     assert.equal(await podOf(world, id), undefined);

@@ -66,10 +66,11 @@ function verdictOf(
   const settings = members[0]?.settings ?? "";
   if (lost.length > 0) return { kind: "failed", processGroupIds: idsOf(lost), settings };
   if (away.length > 0) return { kind: "proving", processGroupIds: idsOf(away) };
-  // What would prove itself to nobody is no proof.
-  if (old.length < 2) return { kind: "go" };
   const processGroupId = cheapest(old);
-  if (processGroupId !== undefined) return { kind: "try", processGroupId };
+  // What would prove itself to nobody is no proof; one that cannot be missed now may be the last copy, and waits.
+  if (processGroupId !== undefined) {
+    return old.length < 2 ? { kind: "go" } : { kind: "try", processGroupId };
+  }
   return { kind: old.some(({ cost }) => cost === "later") ? "later" : "go" };
 }
 

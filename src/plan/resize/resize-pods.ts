@@ -11,6 +11,7 @@ import type { Action, ObjectBasis } from "../action.ts";
 import { isHold } from "../hold.ts";
 import { evidenceMsOf, evidenceOf, needsLock, refusalOf } from "../safety/act-evidence.ts";
 import { zoneOfGroup } from "../safety/view.ts";
+import { remedyOf } from "../reasons/registry.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
@@ -64,7 +65,7 @@ export function resizePods(snapshot: Snapshot, draft: Draft): StepResult {
     ...(impossible.length === 0 ? [] : [impossibility(impossible)]),
     ...(toResize.length + begun.length === 0
       ? []
-      : [progress({ toResize, resizing, proving }, obstacle ?? held ?? "")]),
+      : [progress({ toResize, resizing, proving }, { obstacle, held })]),
   ];
   // What the database has to be asked for is one act after the other.
   const asked = next.find((one) => isGuarded(snapshot, one));
@@ -121,6 +122,9 @@ function podsOf(snapshot: Snapshot, draft: Draft): Found {
   }
   return found;
 }
+
+const silentRemedy =
+  "Look why that one does not serve (kubectl describe pod). If no node has what it asks for, or it is too little, correct the resources in the podTemplate.";
 
 /** A process group of a class that waits, whose pod has its new resources and does not serve with them, as a sentence. */
 function silentOne(
@@ -183,7 +187,7 @@ function idsOf(pods: readonly Subject[]): string {
 
 function progress(
   { toResize, resizing, proving }: Pick<Found, "toResize" | "resizing" | "proving">,
-  obstacle: string,
+  { obstacle, held = "" }: { obstacle: string | undefined; held: string | undefined },
 ): NewWait {
   const said = [...resizing, ...toResize].find((one) => one.said !== undefined);
   const words = said === undefined ? "" : ` Of ${said.group.processGroupID} is said: ${said.said}.`;
@@ -195,9 +199,11 @@ function progress(
       : ` With lower limits these have to serve for a minute: ${idsOf(proving)}.`;
   const message =
     resizing.length + proving.length === 0
-      ? `${counted(toResize.length, "pod")} will get other CPU and memory in place: ${idsOf(toResize)}.${obstacle}${words}`
+      ? `${counted(toResize.length, "pod")} will get other CPU and memory in place: ${idsOf(toResize)}.${obstacle ?? held}${words}`
       : `Pods get other CPU and memory in place, one fault domain after the other: ${idsOf([...resizing, ...proving])}.${proof}${left}${words}`;
-  return { step, reason: "PodsResizing", message, retryAfterMs: 15_000 };
+  const reason = "PodsResizing";
+  const remedy = obstacle === undefined ? remedyOf(reason) : silentRemedy;
+  return { step, reason, message, remedy, retryAfterMs: 15_000 };
 }
 
 function impossibility(impossible: readonly Of<"impossible">[]): NewWait {

@@ -37,6 +37,9 @@ export interface BounceCanary {
   readonly provers: ReadonlySet<string>;
 }
 
+const downRemedy =
+  "Nothing, when what is down comes back by itself; otherwise bring it back, or take its fence away.";
+
 const none: BounceCanary = { verdict: { kind: "go" }, provers: new Set() };
 
 export function bounceCanary(
@@ -88,6 +91,9 @@ function membersOf(
   const processes = processesByInstance(snapshot, status);
   const began = beginnings(snapshot, draft, old);
   const budget = snapshot.checks.budget(snapshot);
+  const { faultTolerance } = redundancyOf(status.cluster?.configuration?.redundancy_mode);
+  // With one copy the database never tells that it can lose anybody; but others take over from one that keeps no data.
+  const tolerance = faultTolerance === 0 ? 1 : budget.tolerance;
   const members: CanaryMember[] = [];
   for (const group of draft.groups) {
     const processGroupId = group.processGroupID;
@@ -100,7 +106,7 @@ function membersOf(
     const base = { processGroupId, settings };
     if (target !== undefined) {
       const isServing = isCoordinator(snapshot, status, group);
-      const cost = costOf(group, target, budget, isServing);
+      const cost = costOf(group, target, { ...budget, tolerance }, isServing);
       members.push({ ...base, state: "old", forMs: 0, cost });
     } else if (stubborn.has(processGroupId)) {
       // It runs with what it was given; only its command line reads otherwise.
@@ -230,9 +236,10 @@ export function canaryHold(
     return hold("CanaryProving", message, remedyOf("CanaryProving"), 2_000);
   }
   if (verdict.kind === "later") {
-    const { reason } = snapshot.checks.budget(snapshot);
+    const { reason, downZones } = snapshot.checks.budget(snapshot);
     const message = `One of them has to prove the new command line alone, and none can be missed now: ${reason}`;
-    return hold("RestartHeld", message, calmRemedy, 5_000);
+    const remedy = downZones.size === 0 ? calmRemedy : downRemedy;
+    return hold("RestartHeld", message, remedy, 5_000);
   }
   return verdict.kind === "failed" ? failedHold(snapshot, draft, targets, verdict) : undefined;
 }

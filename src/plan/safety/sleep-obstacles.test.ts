@@ -127,6 +127,9 @@ test("[HIB2] held: no database, no status, one that is only being created", () =
   const status = { ...view.cluster.status, configured: false };
   const [first] = sleepObstacles({ ...view, cluster: { ...view.cluster, status } });
   assert.match(first?.message ?? "", /to be created first/);
+  const spec = { ...view.cluster.spec, adopt: { volumes: { matchLabels: { mine: "yes" } } } };
+  const [adopted] = sleepObstacles({ ...view, cluster: { ...view.cluster, spec, status } });
+  assert.match(adopted?.message ?? "", /to be brought back from its disks first/);
 });
 
 test("[HIB3] coordinators by address are refused, unless the addresses are those of services", () => {

@@ -15,6 +15,7 @@ import { localityKeys, localityOf, processesOf } from "../../model/locality.ts";
 import { isTest } from "../../model/process-class.ts";
 import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
 import { sentence } from "../hold.ts";
+import { isAdopting } from "../../api/adoption.ts";
 import { remedyOf } from "../reasons/registry.ts";
 import { viewOf } from "../view/cluster-view.ts";
 import { operatorTimeMs } from "../view/server-time.ts";
@@ -38,6 +39,7 @@ export interface Obstacle {
 /** What cannot be slept through first, then what needs a consent, then what passes. */
 export function sleepObstacles(view: SafetyView): readonly Obstacle[] {
   const { database, cluster } = view;
+  if (isAdopting(cluster)) return [held("the database is to be brought back from its disks first")];
   if (cluster.status?.configured !== true) return [held("the database is to be created first")];
   const evidence = evidenceRefusal(database, view.checks.evidence(view));
   if (isRestOfShared(view)) return restObstacles(view);

@@ -185,7 +185,10 @@ function degraded({ snapshot, status, groups, volumes, lost }: ConditionsInput):
   // A process group that never reported is no loss: the database does not rest on it.
   // One that is to go and is not excluded yet may still hold the only copy of something.
   const counting = groups.filter(
-    (group) => hasAnyCondition(group) && !isReadyForRemoval(group) && hasReported(group),
+    (group) =>
+      hasAnyCondition(group) &&
+      (!isReadyForRemoval(group) || hasCondition(group, "Fenced")) &&
+      hasReported(group),
   );
   for (const trouble of troubles) {
     const ids = counting

@@ -8,7 +8,14 @@ import { remedyOf } from "../reasons/registry.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
-import { gapOf, leftOutOf, missingCoordinators, mixtureOf, prefixRemedy } from "./adoption.ts";
+import {
+  gapOf,
+  goingRemedy,
+  leftOutOf,
+  missingCoordinators,
+  mixtureOf,
+  prefixRemedy,
+} from "./adoption.ts";
 import {
   readConnectionString,
   readersOf,
@@ -18,6 +25,8 @@ import {
 
 const step = "adoptVolumes";
 const retryAfterMs = 60_000;
+const leftOutRemedy =
+  "Make the selector of spec.adopt wider, or take the labels of this cluster off the claims that are named.";
 
 export function adoptVolumes(snapshot: Snapshot, draft: Draft): StepResult {
   const { adoptable, claimsProblem } = snapshot;
@@ -25,10 +34,11 @@ export function adoptVolumes(snapshot: Snapshot, draft: Draft): StepResult {
   if (claimsProblem !== undefined) return unread(claimsProblem);
   const mixture = mixtureOf(snapshot, adoptable);
   if (mixture !== undefined) {
-    return held("AdoptionRefused", mixture, prefixRemedy(snapshot, adoptable));
+    const remedy = prefixRemedy(snapshot, adoptable) ?? goingRemedy(snapshot, adoptable);
+    return held("AdoptionRefused", mixture, remedy);
   }
   const leftOut = leftOutOf(snapshot, adoptable);
-  if (leftOut !== undefined) return held("AdoptionRefused", leftOut);
+  if (leftOut !== undefined) return held("AdoptionRefused", leftOut, leftOutRemedy);
   const { connectionString = "" } = draft.status;
   const gap =
     gapOf(snapshot, adoptable, draft.desired.counts) ??

@@ -7,7 +7,14 @@ import type { Stored } from "../../kube/resource.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
 import { adoptVolumes } from "./adopt-volumes.ts";
-import { gapOf, leftOutOf, missingCoordinators, mixtureOf, prefixRemedy } from "./adoption.ts";
+import {
+  gapOf,
+  goingRemedy,
+  leftOutOf,
+  missingCoordinators,
+  mixtureOf,
+  prefixRemedy,
+} from "./adoption.ts";
 
 type Claim = Stored<PersistentVolumeClaim>;
 
@@ -171,6 +178,25 @@ test("[ADO2] a claim that is left out and would be started all the same is told"
   assert.equal(leftOut(named), undefined);
   assert.match(leftOut(named, stray) ?? "", /does not name sample-storage-2-data/);
   assert.equal(leftOut(named, claimOf("storage-2", owner("own"))), undefined, "made by us");
+  const pvcs = new Map([named, stray].map((each) => [each.metadata.name ?? "", each]));
+  const snapshot = { ...clusterOf(), adoptable: [named], pvcs };
+  const { waits = [] } = adoptVolumes(snapshot as unknown as Snapshot, {} as Draft);
+  assert.match(waits[0]?.remedy ?? "", /^Make the selector of spec\.adopt wider/);
+});
+
+test("[ADO2] the remedy for a claim that is being deleted names its pod and its volume", () => {
+  const going = { deletionTimestamp: "2026-01-01T00:00:00Z" };
+  const remedy = (...claims: Claim[]): string => goingRemedy(clusterOf(), claims) ?? "";
+  assert.match(
+    remedy(claimOf("log-7"), claimOf("storage-1", going)),
+    /pod sample-storage-1 is gone/,
+  );
+  assert.equal(
+    remedy(claimOf("nothing-1"), claimOf("storage-1", going)),
+    "",
+    "another one is told",
+  );
+  assert.equal(remedy(claimOf("log-7")), "");
 });
 
 test("[ADO2] nothing is started while the claims cannot be read", () => {

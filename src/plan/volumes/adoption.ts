@@ -18,6 +18,8 @@ import { nameList } from "../wait.ts";
 type Claim = Stored<PersistentVolumeClaim>;
 type AdoptionView = Pick<Snapshot, "cluster">;
 
+const beingDeleted = "it is being deleted";
+
 /** What is wrong with the claims, as a sentence; undefined when they can all be of this cluster. */
 export function mixtureOf(view: AdoptionView, claims: readonly Claim[]): string | undefined {
   const seen = new Map<string, string>();
@@ -65,6 +67,23 @@ export function prefixRemedy(
 }
 
 /**
+ * What to do when the first claim that is wrong is being deleted. That cannot be taken back, and its pod holds the volume: whoever
+ * starts it anew would lose the data.
+ */
+export function goingRemedy(view: AdoptionView, claims: readonly Claim[]): string | undefined {
+  const first = claims.find((claim) => strangeness(view, claim) !== undefined);
+  if (first === undefined || strangeness(view, first) !== beingDeleted) return undefined;
+  const { id, processClass } = subjectOf(view, first);
+  const { podName } = namesOfGroup(view, id, processClass);
+  const { volumeName = "its volume" } = first.spec ?? {};
+  const { name = "" } = view.cluster.metadata;
+  return (
+    `The claim goes when pod ${podName} is gone. To keep the data, set persistentVolumeReclaimPolicy of ${volumeName} to Retain, delete the pod, ` +
+    `and run \`kubectl fdb volumes rebind ${name}\`. To go on without it, delete the pod, and lower processCounts until the database serves.`
+  );
+}
+
+/**
  * Claims that are left out although their labels make them process groups of this cluster: their servers would be started with
  * the others. As a sentence.
  */
@@ -106,7 +125,7 @@ function strangeness(view: AdoptionView, claim: Claim): string | undefined {
   );
   if (owner !== undefined)
     return `it belongs to another resource, ${owner.name} with uid ${owner.uid}`;
-  if (deletionTimestamp !== undefined) return "it is being deleted";
+  if (deletionTimestamp !== undefined) return beingDeleted;
   return claim.status?.phase === "Bound" ? undefined : "it has no volume";
 }
 
