@@ -18,6 +18,7 @@ export const annotationKeys = {
   launcherConfiguration: "foundationdb.org/launcher-current-configuration",
   launcherEnvironment: "foundationdb.org/launcher-environment",
   resizeTarget: "foundationdb.org/resize-target",
+  diskLayout: "foundationdb.org/disk-layout",
   outdatedConfigMapSeen: "foundationdb.org/outdated-config-map-seen",
 } as const;
 

@@ -1,6 +1,6 @@
 // Mistakes in a resource that keep its database from being created: once corrected, everything is made right by itself,
 // and no volume goes before there is a database that proves it empty.
-// Rules: spec/restart.md [T100], spec/removal.md [R110], spec/halls.md [HALL12], [HALL19], [HALL39].
+// Rules: spec/plan.md [P114], spec/restart.md [T100], spec/removal.md [R110], spec/halls.md [HALL12], [HALL19], [HALL39].
 import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
@@ -137,6 +137,13 @@ const mistakes: readonly Mistake[] = [
     name: "TLS",
     wrong: { ...never, mainContainer: { enableTls: true } },
     right: { ...double, mainContainer: { enableTls: false } },
+  },
+  { name: "names", wrong: never, right: { ...double, ...addresses } },
+  { name: "addresses", wrong: { ...never, ...addresses }, right: { ...double, routing: null } },
+  {
+    name: "addresses of services",
+    wrong: { ...never, routing: { ...addresses.routing, publicIPSource: "service" } },
+    right: { ...double, routing: null },
   },
   {
     name: "the node selector",

@@ -1,8 +1,9 @@
 // Step updateDatabaseConfiguration: creates the database and keeps its configuration as the resource wants it,
-// one safe step at a time. Rules: spec/plan.md [P66]-[P74], [P102], [P106], spec/migration.md [MIG1].
+// one safe step at a time. Rules: spec/plan.md [P66]-[P74], [P102], [P106], [P115], spec/migration.md [MIG1].
 import { isAvailable } from "../../model/availability.ts";
 import { remedyOf } from "../reasons/registry.ts";
 import { automationOf, locksOf } from "../../api/effective.ts";
+import { annotationKeys } from "../../build/labels.ts";
 import { nextConfiguration } from "../../model/configuration-staging.ts";
 import { changesWiggleAlone, configureArguments } from "../../model/configure-command.ts";
 import {
@@ -17,7 +18,7 @@ import type { DatabaseStatus } from "../../model/database-status.ts";
 import { conditionOf } from "../../model/process-group.ts";
 import { hallsRemedy, leavingIds } from "../safety/hall-readiness.ts";
 import { calmRemedy, sentence } from "../hold.ts";
-import { isNeverCreated } from "../safety/no-database.ts";
+import { claimWithOtherLayout, isNeverCreated } from "../safety/no-database.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import { hostOf } from "../../model/address.ts";
 import { silenceOf, staleRemedy, unavailabilityOf } from "../view/unavailability.ts";
@@ -118,6 +119,12 @@ function planFirst(
     const message = "No database has been created behind spec.seedConnectionString";
     const remedy =
       "Create it with the resource whose connection string this is, or remove the seed.";
+    return waiting("DatabaseNotReady", message, remedy, 15_000);
+  }
+  const claim = claimWithOtherLayout(snapshot, draft.groups);
+  if (claim !== undefined) {
+    const message = `No database is created: the annotation ${annotationKeys.diskLayout} of ${claim} says that data was written elsewhere on its volume than where its pod looks`;
+    const remedy = `To bring that data back, set spec.adopt, and spec.imageType, spec.storageServersPerPod and spec.logServersPerPod as they were when it was written. Only when there is nothing to bring back, take that annotation away from all claims to create a new database.`;
     return waiting("DatabaseNotReady", message, remedy, 15_000);
   }
   const late = lateProcesses(snapshot, draft);

@@ -28,7 +28,7 @@ import { faultToleranceProblem } from "./fault-tolerance.ts";
 import { lowerLimitsRefusal } from "./lower-limits.ts";
 import { stopRefusal } from "./sleep-obstacles.ts";
 import { groupsAhead, versionRefusal } from "./version-refusal.ts";
-import { databaseDoubt, isBoundToAddress } from "./no-database.ts";
+import { claimWithOtherLayout, databaseDoubt, isBoundToAddress } from "./no-database.ts";
 import { handsOffRefusal } from "./persons-maintenance.ts";
 import { quarantineRefusal } from "./quarantine.ts";
 import { refusal } from "./refusal.ts";
@@ -47,12 +47,9 @@ export function actRefusal(view: SafetyView, action: DisruptiveAction): Refusal 
   if (changed !== undefined) return refusal("EvidenceStale", changed);
   const volumes = view.checks.volumes(view, action);
   if (volumes !== undefined) return volumes;
-  if (
-    action.type === "configureDatabase" &&
-    action.isNew &&
-    view.cluster.spec.adopt !== undefined
-  ) {
-    return refusal("CertificateMissing", "spec.adopt says that there is a database already");
+  if (action.type === "configureDatabase" && action.isNew) {
+    const doubt = creationRefusal(view);
+    if (doubt !== undefined) return doubt;
   }
   // A pod that ended, or has not started, takes nothing with it.
   if (takesNothing(action)) return undefined;
@@ -65,6 +62,16 @@ export function actRefusal(view: SafetyView, action: DisruptiveAction): Refusal 
     evictionRefusal(view, action) ??
     particularProblem(view, action)
   );
+}
+
+/** What speaks of a database, though coordinators have never heard of one. */
+function creationRefusal(view: SafetyView): Refusal | undefined {
+  if (view.cluster.spec.adopt !== undefined) {
+    return refusal("CertificateMissing", "spec.adopt says that there is a database already");
+  }
+  const claim = claimWithOtherLayout(view, groupsOf(view));
+  if (claim === undefined) return undefined;
+  return refusal("CertificateMissing", `data may lie elsewhere on the volume of ${claim}`);
 }
 
 /** The objects that the act was decided on must still be those that exist. */

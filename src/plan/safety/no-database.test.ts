@@ -3,6 +3,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../api/cluster.ts";
+import { annotationKeys } from "../../build/labels.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import type { DisruptiveAction } from "../action.ts";
 import type { DatabaseObservation } from "../snapshot.ts";
@@ -182,6 +183,29 @@ for (const [what, clientVersion, quorum, reason] of silent) {
     assert.equal(refusal === undefined ? "" : `${refusal.reason}: ${refusal.message}`, reason);
   });
 }
+
+test("[P115] no database is created while a claim says that data lies where its pod does not look", () => {
+  const creation: DisruptiveAction = {
+    type: "configureDatabase",
+    step: "test",
+    arguments: "new double ssd-2",
+    isNew: true,
+    evidenceMs: sampleNowMs - 1_000,
+    needsLock: false,
+  };
+  const view = viewIn({ database: seen(statusWith(never)) });
+  assert.equal(actRefusal(view, creation), undefined);
+  const name = "sample-storage-1-data";
+  const claim = view.pvcs.get(name);
+  assert.ok(claim);
+  const annotations = { [annotationKeys.diskLayout]: "7" };
+  const noted = { ...claim, metadata: { ...claim.metadata, annotations } };
+  const pvcs = new Map([...view.pvcs, [name, noted]]);
+  assert.deepEqual(actRefusal({ ...view, pvcs }, creation), {
+    reason: "CertificateMissing",
+    message: `data may lie elsewhere on the volume of ${name}`,
+  });
+});
 
 test("[S142] half a status does not prove that there is no database", () => {
   const status = statusWith("configuration_never_created");

@@ -1,12 +1,14 @@
 // The proof that there is no database yet, so that what was specified wrongly can be made right at once. Even with it only
 // pods go: volumes stay until a database exists that proves them empty. An answer that was wrong, such as that of
-// coordinators which lost their files, then costs a restart and no data. Rules: spec/safety.md [S140].
+// coordinators which lost their files, then costs a restart and no data. Rules: spec/safety.md [S140], spec/plan.md [P115].
 import { isAvailable } from "../../model/availability.ts";
 import { isAdopting } from "../../api/adoption.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { clusterFileKey } from "../../build/config-map.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { viewOf } from "../view/cluster-view.ts";
+import { looksElsewhere } from "../view/disk-layout.ts";
 import { hasNames } from "./accepted-loss.ts";
 import { isCoordinator } from "./coordinators.ts";
 import { freshnessRefusal } from "./evidence.ts";
@@ -70,4 +72,19 @@ export function isBoundToAddress(view: SafetyView, group: ProcessGroup): boolean
   if (view.database.kind === "missing") return false;
   const { status } = view.database;
   return !hasNames(view, status) && isCoordinator(view, status, group);
+}
+
+/**
+ * The claim of a pod that looks elsewhere on its volume than where data was written: a database that the coordinators have
+ * never heard of may lie there.
+ */
+export function claimWithOtherLayout(
+  view: Pick<SafetyView, "cluster" | "pods" | "pvcs" | "memory">,
+  groups: readonly ProcessGroup[],
+): string | undefined {
+  const found = groups.find((group) => {
+    const { shape, claim } = viewOf(view).of(group);
+    return looksElsewhere(shape, claim);
+  });
+  return found && viewOf(view).of(found).claimName;
 }

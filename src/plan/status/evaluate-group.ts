@@ -96,7 +96,8 @@ function withKnownLayout(
   group: ProcessGroup,
 ): ProcessGroup {
   if (isAdopting(snapshot.cluster)) return group;
-  return withDiskLayout(layouts, group, viewOf(snapshot).of(group).shape);
+  const { shape, claim } = viewOf(snapshot).of(group);
+  return withDiskLayout(layouts, group, shape, claim);
 }
 
 /** People mark process groups in the spec; a mark stays when the spec forgets it. */

@@ -1,12 +1,12 @@
 // The spec as it can be brought about now: names and TLS wait where they would lead to nobody, a version for its window.
-// Whoever observes a cluster sees it so, the steps and the guard alike. Rules: spec/plan.md [P96], [P110],
+// Whoever observes a cluster sees it so, the steps and the guard alike. Rules: spec/plan.md [P96], [P110], [P114],
 // spec/restart.md [T77], spec/upgrade.md [U88], spec/windows.md [WIN13],
 // spec/adoption.md [ADO16].
 import { withCertificatesFirst } from "../pods/certificates-first.ts";
 import { withSafeNames } from "../services/family-change.ts";
 import { withNamesAfterUpgrade } from "../services/names-after-upgrade.ts";
+import { withNamesUntilSeen } from "../services/names-until-seen.ts";
 import { withWakingNames } from "../hibernation/waking-names.ts";
-import { withAdoptedNames } from "../volumes/adopted-names.ts";
 import { withVersionInWindow } from "../safety/version-window.ts";
 import type { Snapshot } from "../snapshot.ts";
 
@@ -17,7 +17,7 @@ export function withSpecInForce(snapshot: Snapshot): Snapshot {
     withNamesAfterUpgrade,
     withCertificatesFirst,
     withWakingNames,
-    withAdoptedNames,
+    withNamesUntilSeen,
   ];
   const found = steps.reduce((seen, step) => step(seen), snapshot);
   const { spec } = snapshot.cluster;

@@ -208,7 +208,9 @@ export class Desired {
 
   #claimPatch(group: ProcessGroup, live: Stored<PersistentVolumeClaim>): MetadataPatch | undefined {
     const { labels = {}, annotations = {} } = this.pvc(group)?.object.metadata ?? {};
-    const { [annotationKeys.lastAppliedSpec]: note, ...others } = annotations;
+    const { [annotationKeys.lastAppliedSpec]: note, ...rest } = annotations;
+    // Where data lies is written when a claim is made; a template says nothing about it.
+    const { [annotationKeys.diskLayout]: _, ...others } = rest;
     // A claim without the note of its specification gets it; another note is never rewritten.
     const hasNote = live.metadata.annotations?.[annotationKeys.lastAppliedSpec] !== undefined;
     const wanted: Record<string, string> = { ...others };

@@ -7,6 +7,10 @@ import type {
   ProcessGroupStatus as ProcessGroup,
 } from "../../api/cluster.ts";
 import { imageTypeOf, serversPerPod } from "../../api/effective.ts";
+import { annotationKeys } from "../../build/labels.ts";
+import type { PersistentVolumeClaim } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { serversPerPodMaximum } from "../../model/limits.ts";
 import { isStateful, processClasses } from "../../model/process-class.ts";
 
 export interface DiskLayout {
@@ -37,6 +41,29 @@ export function keptLayout(spec: ClusterSpec, group: ProcessGroup): DiskLayout |
   return { imageType: servers === 1 ? "unified" : wanted.imageType, servers };
 }
 
+/** Written on a claim when it is made, so that it is known although the status is lost. */
+export function layoutOfNewClaim(spec: ClusterSpec, group: ProcessGroup): string {
+  return nameOf(keptLayout(spec, group) ?? wantedLayout(spec, group.processClass));
+}
+
+/** Undefined where nothing was written on the claim, or somebody has spoiled it. */
+export function layoutOnClaim(
+  claim: Stored<PersistentVolumeClaim> | undefined,
+): string | undefined {
+  const text = claim?.metadata.annotations?.[annotationKeys.diskLayout] ?? "";
+  const isCount = /^[1-9]\d*$/.test(text) && Number(text) <= serversPerPodMaximum;
+  return text === "root" || isCount ? text : undefined;
+}
+
+/** Whether the data on its claim was written where its pod does not look. */
+export function looksElsewhere(
+  pod: DiskLayout | undefined,
+  claim: Stored<PersistentVolumeClaim> | undefined,
+): boolean {
+  const written = layoutOnClaim(claim);
+  return pod !== undefined && written !== undefined && written !== nameOf(pod);
+}
+
 /** By class. */
 export type LayoutContext = ReadonlyMap<
   string,
@@ -65,15 +92,20 @@ export function layoutContext(
   return new Map(entries);
 }
 
-/** Written down while it is in doubt: when the pod is not as wanted, or several kinds of pods exist. */
+/**
+ * Written down while it is in doubt: when the pod is not as wanted, or several kinds of pods exist. What its claim says counts
+ * where there is no pod and no note of it.
+ */
 export function withDiskLayout(
   context: LayoutContext,
   group: ProcessGroup,
   pod: DiskLayout | undefined,
+  claim: Stored<PersistentVolumeClaim> | undefined,
 ): ProcessGroup {
   const layouts = context.get(group.processClass);
   if (layouts === undefined) return group;
-  const known = pod === undefined ? (group.diskLayout ?? layouts.last) : nameOf(pod);
+  const known =
+    pod === undefined ? (group.diskLayout ?? layoutOnClaim(claim) ?? layouts.last) : nameOf(pod);
   const diskLayout = known === layouts.wanted && !layouts.isMixed ? undefined : known;
   if (diskLayout === group.diskLayout) return group;
   const { diskLayout: _, ...rest } = group;

@@ -1,0 +1,89 @@
+// Where data lies on a volume: who is believed, and what a new claim says.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type {
+  ClusterSpec,
+  ClusterStatus,
+  ProcessGroupStatus as ProcessGroup,
+} from "../../api/cluster.ts";
+import { annotationKeys } from "../../build/labels.ts";
+import type { PersistentVolumeClaim } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
+import { layoutContext, layoutOfNewClaim, looksElsewhere, withDiskLayout } from "./disk-layout.ts";
+import type { DiskLayout } from "./disk-layout.ts";
+
+const spec: ClusterSpec = { version: "7.3.63", imageType: "unified" };
+const split: DiskLayout = { imageType: "split", servers: 1 };
+const unified: DiskLayout = { imageType: "unified", servers: 1 };
+
+function groupWith(diskLayout: string | undefined): ProcessGroup {
+  const group = { processGroupID: "storage-1", processClass: "storage" };
+  return diskLayout === undefined ? group : { ...group, diskLayout };
+}
+
+function claimWith(layout: string | undefined): Stored<PersistentVolumeClaim> {
+  const annotations: Record<string, string> =
+    layout === undefined ? {} : { [annotationKeys.diskLayout]: layout };
+  const metadata = { name: "sample-storage-1-data", annotations };
+  return { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata };
+}
+
+interface Case {
+  readonly what: string;
+  readonly pod?: DiskLayout;
+  readonly noted?: string;
+  readonly claim?: string;
+  /** What the status told of all pods when it was stored last. */
+  readonly stored?: ClusterStatus;
+  readonly found: string | undefined;
+}
+
+const wasSplit: ClusterStatus = { imageTypes: ["split"] };
+const cases: readonly Case[] = [
+  { what: "nobody knows", found: undefined },
+  { what: "a pod knows best", pod: split, noted: "3", claim: "2", found: "root" },
+  { what: "a pod as wanted", pod: unified, noted: "3", claim: "2", found: undefined },
+  { what: "then the note of the group", noted: "3", claim: "2", stored: wasSplit, found: "3" },
+  { what: "then the claim", claim: "2", stored: wasSplit, found: "2" },
+  { what: "a claim at the root", claim: "root", found: "root" },
+  { what: "a claim as wanted", claim: "1", stored: wasSplit, found: undefined },
+  { what: "then what there was last", stored: wasSplit, found: "root" },
+  ...["", "0", "-1", "02", "1.5", "1e1", "ROOT", "folder", "99999999999"].map((claim) => ({
+    ...{ what: `the claim says "${claim}", which makes no sense`, claim },
+    ...{ stored: wasSplit, found: "root" },
+  })),
+];
+
+for (const { what, pod, noted, claim, stored, found } of cases) {
+  test(`[P98] where data lies: ${what}`, () => {
+    const context = layoutContext(spec, stored, { imageTypes: ["unified"] });
+    const group = withDiskLayout(context, groupWith(noted), pod, claimWith(claim));
+    assert.equal(group.diskLayout, found);
+  });
+}
+
+test("[P98] what a claim says is noted also when it is wanted, while there are several kinds of pods", () => {
+  const context = layoutContext(spec, undefined, { imageTypes: ["split", "unified"] });
+  assert.equal(
+    withDiskLayout(context, groupWith(undefined), undefined, claimWith("1")).diskLayout,
+    "1",
+  );
+});
+
+test("[P98] a new claim says where the pod that will use it keeps data", () => {
+  assert.equal(layoutOfNewClaim(spec, groupWith(undefined)), "1");
+  assert.equal(layoutOfNewClaim({ ...spec, imageType: "split" }, groupWith(undefined)), "root");
+  assert.equal(layoutOfNewClaim({ ...spec, storageServersPerPod: 2 }, groupWith(undefined)), "2");
+  for (const kept of ["root", "1", "2"]) {
+    assert.equal(layoutOfNewClaim(spec, groupWith(kept)), kept, "as the pod is that comes back");
+  }
+});
+
+test("[P115] a pod looks elsewhere only where its claim says so", () => {
+  assert.equal(looksElsewhere(unified, claimWith("root")), true);
+  assert.equal(looksElsewhere(split, claimWith("root")), false);
+  assert.equal(looksElsewhere(unified, claimWith("folder")), false);
+  assert.equal(looksElsewhere(unified, claimWith(undefined)), false);
+  assert.equal(looksElsewhere(unified, undefined), false);
+  assert.equal(looksElsewhere(undefined, claimWith("root")), false);
+});

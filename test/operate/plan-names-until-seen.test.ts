@@ -1,0 +1,108 @@
+// Names, and addresses of services, that the connection string needs until the database was seen.
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import type { ClusterSpec, ClusterStatus } from "../../src/api/cluster.ts";
+import { routingOf } from "../../src/api/effective.ts";
+import { clusterFileKey } from "../../src/build/config-map.ts";
+import { withNamesUntilSeen } from "../../src/plan/services/names-until-seen.ts";
+import type { DatabaseObservation } from "../../src/plan/snapshot.ts";
+import { PlanWorld } from "./plan-world.ts";
+
+const names = "sample:abc@sample-log-1.sample.default.svc.cluster.local:4501";
+const foreignNames = "sample:abc@other-log-1.other.default.svc.cluster.local:4501";
+const ofPods = "sample:abc@10.1.0.7:4501";
+const ofServices = "sample:abc@10.0.9.9:4501,10.1.0.7:4501";
+const ofServices6 = "sample:abc@[fd00::9]:4501:tls";
+const addresses = { useDNSInClusterFile: false } as const;
+const unseen: DatabaseObservation = {
+  ...{ kind: "missing", reason: "Unreachable", message: "none", sinceMs: 0 },
+};
+const serving: DatabaseObservation = {
+  kind: "seen",
+  status: { client: { database_status: { available: true, healthy: true } } },
+  observedMs: 0,
+};
+
+interface Case {
+  readonly what: string;
+  readonly routing?: ClusterSpec["routing"];
+  readonly spec?: Partial<ClusterSpec>;
+  readonly status?: ClusterStatus;
+  readonly inConfigMap?: string;
+  readonly database?: DatabaseObservation;
+  readonly hasNames: boolean;
+  readonly source: "pod" | "service";
+}
+
+const adopting = { adopt: { volumes: { matchLabels: { a: "b" } } }, seedConnectionString: names };
+const cases: readonly Case[] = [
+  { what: "no connection string", hasNames: false, source: "pod" },
+  { what: "names in the ConfigMap", inConfigMap: names, hasNames: true, source: "pod" },
+  {
+    what: "names in the status",
+    status: { connectionString: names },
+    hasNames: true,
+    source: "pod",
+  },
+  {
+    what: "the status before the ConfigMap",
+    ...{ status: { connectionString: ofPods }, inConfigMap: names, hasNames: false, source: "pod" },
+  },
+  {
+    what: "a database that was seen",
+    ...{ status: { configured: true, connectionString: names }, hasNames: false, source: "pod" },
+  },
+  {
+    what: "a database that serves, though the status is lost",
+    ...{ inConfigMap: names, database: serving, hasNames: false, source: "pod" },
+  },
+  { what: "names of another cluster", inConfigMap: foreignNames, hasNames: false, source: "pod" },
+  { what: "addresses of pods", inConfigMap: ofPods, hasNames: false, source: "pod" },
+  { what: "addresses of services", inConfigMap: ofServices, hasNames: false, source: "service" },
+  {
+    what: "addresses of services of IPv6",
+    ...{ inConfigMap: ofServices6, hasNames: false, source: "service" },
+  },
+  {
+    what: "addresses of services, where names are wanted",
+    ...{ routing: {}, inConfigMap: ofServices, hasNames: true, source: "service" },
+  },
+  {
+    what: "names, where services are wanted",
+    routing: { ...addresses, publicIPSource: "service" },
+    ...{ inConfigMap: names, hasNames: true, source: "service" },
+  },
+  { what: "a seed while adopting [ADO16]", spec: adopting, hasNames: true, source: "pod" },
+  {
+    what: "a seed that is not adopted",
+    ...{ spec: { seedConnectionString: names }, hasNames: false, source: "pod" },
+  },
+];
+
+for (const { what, routing = addresses, hasNames, source, ...given } of cases) {
+  test(`[P114] until the database was seen: ${what}`, () => {
+    const world = new PlanWorld({ ...given.spec, routing });
+    const { status, inConfigMap: text, database = unseen } = given;
+    if (status !== undefined) world.cluster = { ...world.cluster, status };
+    const service = { apiVersion: "v1", kind: "Service", metadata: { name: "sample-log-1" } };
+    const spec = { clusterIP: "10.0.9.9", clusterIPs: ["10.0.9.9", "fd00::9"] };
+    const configMap = {
+      ...{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "sample-config" } },
+      data: { [clusterFileKey]: text ?? "" },
+    };
+    const services = new Map([["sample-log-1", { ...service, spec }]]);
+    const snapshot = withNamesUntilSeen(world.snapshot({ services, configMap, database }));
+    const found = routingOf(snapshot.cluster.spec);
+    assert.equal(found.definesDnsLocalityFields, hasNames);
+    assert.equal(found.publicIpSource, source);
+    const { storedSpec = snapshot.cluster.spec } = snapshot;
+    assert.deepEqual(storedSpec.routing, routing, "what is wanted is not forgotten");
+  });
+}
+
+test("[P114] what is wanted already is no other spec", () => {
+  const world = new PlanWorld({ routing: { publicIPSource: "service" } });
+  const status = { connectionString: names };
+  const snapshot = world.snapshot({ cluster: { ...world.cluster, status }, database: unseen });
+  assert.equal(snapshot.storedSpec, undefined);
+});
