@@ -27,14 +27,14 @@ export const renewedCertificate: LifeFault = async (life) => {
 /** It ends within minutes, and is renewed too late for whoever reads it before. */
 export const expiredCertificate: LifeFault = async (life) => {
   const minutes = randomPick(life.random, [2, 10]);
-  life.isDisturbed = true;
+  const endDisturbance = life.disturbances.begin();
   await renew(life, minutes * minuteMs);
   return {
     told: `after ${minutes} minutes`,
     async end() {
       await renew(life, 90 * dayMs);
       // The files reach the pods, and the processes read them.
-      life.clock.setTimer(rereadMs, () => (life.isDisturbed = false));
+      life.clock.setTimer(rereadMs, endDisturbance);
     },
   };
 };

@@ -27,6 +27,7 @@ import type { LifeShape } from "./life-shape.ts";
 import { backupUnrest } from "./backups/backup-rest.ts";
 import { BackupScene } from "./backups/backup-scene.ts";
 import { isOfBackups } from "./backups/backup-writes.ts";
+import { Disturbances } from "./disturbances.ts";
 import { copyName, hourMs, minuteMs, namespace } from "./life-terms.ts";
 import { LookWatch } from "./look-watch.ts";
 import { Watchman } from "./watchman.ts";
@@ -75,8 +76,7 @@ export class LifeScene {
   readonly links: OperatorLinks;
   readonly faults: OperatorFaults;
   readonly operatorClock: SkewedClock;
-  /** Something goes on that the database may feel. */
-  isDisturbed = false;
+  readonly disturbances = new Disturbances();
   /** Nothing is left but the disks, and the database is not back yet. */
   isLost = false;
   /** Fields of the spec that said where and whose the data is when everything but the disks was lost. */
@@ -160,13 +160,19 @@ export class LifeScene {
     });
     this.watchman.watch(
       this.world,
-      () => this.chaos.isOngoing || this.isDisturbed || this.isLost || this.lostServices.size > 0,
+      () => this.#isDisturbed(),
       this.shape.kind.endsWith(" halls"),
       options.backups === true ? copyName : undefined,
     );
     context.store.subscribe("/services", ({ name }) => void this.lostServices.delete(name));
     this.watchman.windows.times = () => [this.operatorClock.nowMs(), this.clock.nowMs()];
     if (options.backups === true) this.backups = new BackupScene(this, seed);
+  }
+
+  /** Something goes on that is not the operator's and that the database may feel. */
+  #isDisturbed(): boolean {
+    const { chaos, disturbances, isLost, lostServices } = this;
+    return chaos.isOngoing || disturbances.areOngoing || isLost || lostServices.size > 0;
   }
 
   #hear(line: string): void {

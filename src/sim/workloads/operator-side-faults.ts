@@ -64,12 +64,12 @@ export const suspended: LifeFault = async ({ faults: { suspension }, random, clo
 export const oldNames: LifeFault = async (life) => {
   const { network } = life.world;
   network.nameLagMs = randomPick(life.random, [5_000, 30_000, 120_000]);
-  life.isDisturbed = true;
+  const endDisturbance = life.disturbances.begin();
   return {
     told: `for ${network.nameLagMs} ms`,
     end: async () => {
       network.nameLagMs = 0;
-      life.isDisturbed = false;
+      endDisturbance();
     },
   };
 };
