@@ -3,9 +3,8 @@
 import { isAdopting } from "../../api/adoption.ts";
 import { routingOf } from "../../api/effective.ts";
 import { clusterFileKey } from "../../build/config-map.ts";
-import { isNameOfService } from "../../build/pod-environment.ts";
-import { hostOf } from "../../model/address.ts";
-import { connectionStringIn, coordinatorsOf } from "../../model/connection-string.ts";
+import { needsNames } from "../view/known-names.ts";
+import { connectionStringIn } from "../../model/connection-string.ts";
 import type { Snapshot } from "../snapshot.ts";
 
 export function withAdoptedNames(snapshot: Snapshot): Snapshot {
@@ -16,8 +15,7 @@ export function withAdoptedNames(snapshot: Snapshot): Snapshot {
     connectionStringIn(spec.seedConnectionString ?? "") ||
     status?.connectionString ||
     (configMap?.data?.[clusterFileKey] ?? "");
-  const hosts = coordinatorsOf(connectionString).map(hostOf);
-  if (!hosts.some((host) => isNameOfService(cluster, host))) return snapshot;
+  if (!needsNames(cluster, connectionString)) return snapshot;
   const routing = { ...spec.routing, useDNSInClusterFile: true };
   return { ...snapshot, cluster: { ...cluster, spec: { ...spec, routing } } };
 }
