@@ -46,6 +46,19 @@ test("[B71] what says how a pod was made is left alone", () => {
   assert.equal(annotations[`${prefix}public-ip-source`], "pod");
 });
 
+test("[B71] where a pod has its address from is read from its containers, not from the wish", () => {
+  const service = clusterWith({ routing: { publicIPSource: "service" } });
+  for (const [maker, other, source] of [
+    [clusterWith(), service, "pod"],
+    [service, clusterWith(), "service"],
+  ] as const) {
+    const made = pod(maker, storage1, { configMapHash: "abc", publicIp: "10.1.1.1" });
+    assert.ok(made.ok);
+    const { annotations } = livePodMetadata(other, storage1, made.value);
+    assert.equal(annotations[`${prefix}public-ip-source`], source);
+  }
+});
+
 test("[B72] a pod that has a node names it", () => {
   const node = `${prefix}current-node`;
   const at = (nodeName?: string): string | undefined =>

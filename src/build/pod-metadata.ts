@@ -4,7 +4,7 @@ import type { ObjectMeta } from "../kube/object.ts";
 import { podNameOf } from "../model/process-group-id.ts";
 import { annotationKeys, metadataFor } from "./labels.ts";
 import type { NormalCluster } from "./normalise.ts";
-import { imageTypeOfPod, ipFamilyOfPod } from "./pod-reading.ts";
+import { imageTypeOfPod, ipFamilyOfPod, publicIpSourceOfPod } from "./pod-reading.ts";
 import type { ReadablePod } from "./pod-reading.ts";
 import type { PodSubject } from "./pod-subject.ts";
 
@@ -44,6 +44,7 @@ export function livePodMetadata(
   current: ReadablePod,
 ): { labels: Record<string, string>; annotations: Record<string, string> } {
   const wanted = podMetadata(cluster, subject, "");
+  const wantedSource = routingOf(cluster.spec).publicIpSource;
   const present = current.metadata.annotations ?? {};
   const node = current.spec?.nodeName;
   return {
@@ -51,6 +52,7 @@ export function livePodMetadata(
     annotations: {
       ...wanted.annotations,
       [annotationKeys.lastAppliedSpec]: present[annotationKeys.lastAppliedSpec] ?? "",
+      [annotationKeys.publicIpSource]: publicIpSourceOfPod(current) ?? wantedSource,
       [annotationKeys.imageType]: imageTypeOfPod(current),
       [annotationKeys.ipFamily]: String(ipFamilyOfPod(current)),
       ...(node ? { [annotationKeys.currentNode]: node } : {}),

@@ -53,6 +53,18 @@ function familyOfMonitor(pod: ReadablePod): 0 | 4 | 6 {
   return familyOf(match?.[1]);
 }
 
+/** Where its processes have their address from; undefined when no container tells, as where a user sets the variable. */
+export function publicIpSourceOfPod(pod: ReadablePod): "pod" | "service" | undefined {
+  const paths = (pod.spec?.containers ?? [])
+    .flatMap(({ env = [] }) => env)
+    .filter(({ name }) => name === "FDB_PUBLIC_IP")
+    .flatMap(({ valueFrom }) => valueFrom?.fieldRef?.fieldPath ?? []);
+  const [path] = paths;
+  if (path === undefined) return undefined;
+  if (path.startsWith("status.podIP")) return "pod";
+  return path.includes(annotationKeys.publicIp) ? "service" : undefined;
+}
+
 /** The addresses that other processes reach the pod at; none while the pod has none. */
 export function publicIpsOfPod(pod: ReadablePod): string[] {
   const annotations = pod.metadata.annotations ?? {};

@@ -303,6 +303,39 @@ test("[WIN4] a knob that waits for a window does not keep a database awake, and 
   });
 });
 
+for (const [what, routing] of [
+  ["names that are given up", { useDNSInClusterFile: false }],
+  ["another IP family", { podIPFamily: 6 }],
+] as const) {
+  test(`[HIB12] [WIN4] a database that falls asleep while ${what} waits for a window wakes by what it had`, async () => {
+    await afterWindow({}, async (world) => {
+      await world.changeSpec({ routing });
+      await world.until(async () => (await windowWaits(world)).length > 0, "it waits");
+      await world.changeSpec({ hibernate: true });
+      const isAsleep = async (): Promise<boolean> =>
+        conditionIn((await world.cluster()).status, "Hibernated")?.status === "True";
+      await world.until(isAsleep, "the database sleeps", 10 * minuteMs);
+      await world.changeSpec({ hibernate: false });
+      await world.untilReconciled(hourMs + 20 * minuteMs);
+      world.assertDataSafe();
+    });
+  });
+}
+
+test("[HIB3] [B71] addresses of services that wait for a window do not let a database sleep, and nobody takes it for a foreign one", async () => {
+  const routing = { useDNSInClusterFile: false };
+  await afterWindow({ routing }, async (world) => {
+    await world.changeSpec({ routing: { ...routing, publicIPSource: "service" } });
+    await world.until(async () => (await windowWaits(world)).length > 0, "it waits");
+    await world.changeSpec({ hibernate: true });
+    await world.clock.advance(5 * minuteMs);
+    const reasons = (await world.cluster()).status?.blockedBy?.map((wait) => wait.reason) ?? [];
+    assert.ok(reasons.includes("HibernationRefused"), reasons.join());
+    assert.ok(!reasons.includes("DatabaseForeign"), reasons.join());
+    assert.equal((await world.pods()).length, 7);
+  });
+});
+
 test("[WIN4] what has begun in a window is finished before the database sleeps", async () => {
   await afterWindow({}, async (world) => {
     await world.changeSpec(withLabel("two"));

@@ -1,5 +1,7 @@
 // Step hibernate, twice in the chain: at its beginning it keeps a stopped database stopped, and says why one that is to
 // sleep does not; at its end, when nothing else is left to do, it stops the database. Rules: spec/hibernation.md [HIB1], [HIB8]-[HIB11].
+import type { RoutingSpec } from "../../api/cluster-options.ts";
+import { routingOf } from "../../api/effective.ts";
 import { isAvailable } from "../../model/availability.ts";
 import { isHibernated } from "../../api/hibernation.ts";
 import { conditionIn } from "../../kube/condition.ts";
@@ -13,6 +15,7 @@ import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, PlanEvent, StepResult } from "../step.ts";
 import { viewOf, withGroups } from "../view/cluster-view.ts";
+import { shapeOfPod } from "../view/pod-shape.ts";
 import type { NewWait } from "../wait.ts";
 import { sleepingServices } from "./sleeping-services.ts";
 import { nameList } from "../wait.ts";
@@ -51,7 +54,7 @@ export function fallAsleep(snapshot: Snapshot, draft: Draft): StepResult {
     const wait = { step, reason: "HibernationHeld", message, retryAfterMs: 5_000 } as const;
     return { waits: [wait], isUnfinished: true };
   }
-  const { routing } = spec;
+  const routing = livingRouting(snapshot);
   const since = formatTime(snapshot.nowMs);
   // What waited for a window is brought about after the sleep, so its generation is not in force.
   const generation = draft.isHeldByWindow
@@ -67,6 +70,19 @@ export function fallAsleep(snapshot: Snapshot, draft: Draft): StepResult {
     actions: stopOf(snapshot, draft),
     events: [event("Hibernating", "All pods of the database are stopped at once; volumes stay")],
   };
+}
+
+/** Pods have the IP family that they were made for: another one may wait for a window, and names lead to the old one. */
+function livingRouting(snapshot: Snapshot): RoutingSpec | undefined {
+  const { spec } = snapshot.cluster;
+  const families = new Set(
+    [...snapshot.pods.values()].map((pod) => shapeOfPod(snapshot, pod).ipFamily),
+  );
+  const [family] = families;
+  if (family === undefined || families.size > 1 || family === routingOf(spec).podIpFamily) {
+    return spec.routing;
+  }
+  return { ...spec.routing, podIPFamily: family };
 }
 
 /** What the wish leads to when it is taken back, whether the pods are gone or only some of them. */

@@ -139,7 +139,12 @@ test("[HIB3] coordinators by address are refused, unless the addresses are those
     first,
     /^HibernationRefused: Coordinators are known by addresses .*10\.0\.1\.1:4501/,
   );
-  assert.deepEqual(told(sample, { routing: { publicIPSource: "service" } }), []);
+  const routing = { publicIPSource: "service" } as const;
+  // A pod has that address: those of services are only wished for yet.
+  assert.equal(told(sample, { routing })[0], first);
+  const served = resting((s) => (clusterOf(s).connection_string = "sample:abc@10.9.1.1:4501"));
+  assert.match(told(served)[0] ?? "", /^HibernationRefused: /);
+  assert.deepEqual(told(served, { routing }), []);
 });
 
 test("[HIB4] data in a pod alone, and a claim that goes, are refused", () => {

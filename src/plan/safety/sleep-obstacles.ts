@@ -111,12 +111,22 @@ function held(clause: string): Obstacle {
   return { reason, message: sentence(clause), remedy: remedyOf(reason) };
 }
 
-/** Coordinators that are known by the addresses of their pods would not be found again. */
-function addressObstacle({ cluster }: SafetyView, connectionString: string): Obstacle[] {
-  if (routingOf(cluster.spec).publicIpSource === "service") return [];
+/**
+ * Coordinators that are known by the addresses of their pods would not be found again. Addresses of services that the spec
+ * asks for may still wait for a window.
+ */
+function addressObstacle({ cluster, pods }: SafetyView, connectionString: string): Obstacle[] {
+  const isBehindService = routingOf(cluster.spec).publicIpSource === "service";
+  const ofPods = new Set(
+    [...pods.values()].flatMap(({ status: { podIP = "", podIPs = [] } = {} }) => [
+      podIP,
+      ...podIPs.map(({ ip }) => ip),
+    ]),
+  );
   const bound = coordinatorsOf(connectionString).filter((coordinator) => {
     const address = parseAddress(coordinator);
-    return !address.ok || isIpAddress(address.value);
+    if (!address.ok) return !isBehindService;
+    return isIpAddress(address.value) && (!isBehindService || ofPods.has(hostOf(coordinator)));
   });
   if (bound.length === 0) return [];
   return [

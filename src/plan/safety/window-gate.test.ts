@@ -77,3 +77,27 @@ test("[WIN7] a restart in which one process goes first names those that follow",
   assert.equal(told(false, "log-1", "log-2"), "restart log-1 and log-2");
   assert.equal(told(true, "log-1"), "restart log-1");
 });
+
+for (const [what, database] of [
+  ["serves", {}],
+  ["is not named by a status without coordinators", { available: false }],
+] as const) {
+  test(`[WIN5] a process group that ${what} is not let go outside of a window`, () => {
+    const { status } = sampleDatabase();
+    const isSilent = "available" in database;
+    const client = { ...status.client, database_status: { available: !isSilent, healthy: false } };
+    const cluster = { ...status.cluster, ...(isSilent ? { processes: {} } : {}) };
+    const seen = { kind: "seen", status: { ...status, client, cluster }, observedMs: closed };
+    const snapshot = snapshotAt(closed, { database: seen } as unknown as Partial<Snapshot>);
+    const groups = [{ processGroupID: "log-1", processClass: "log", addresses: [] }];
+    const draft = { groups, status: {} } as unknown as Draft;
+    const wanted = groups.map((group) => ({ ...group, removalTimestamp: since }));
+    const step = "replaceMisconfiguredProcessGroups";
+    const passed = throughWindows(snapshot, draft, step, { groups: wanted });
+    assert.deepEqual(passed.groups, groups);
+    assert.deepEqual(
+      passed.waits?.map(({ reason }) => reason),
+      ["MaintenanceWindowClosed"],
+    );
+  });
+}

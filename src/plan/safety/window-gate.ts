@@ -3,6 +3,7 @@
 // Rules: spec/windows.md [WIN6]-[WIN12].
 import type { ClusterStatus, ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { formatTime } from "../../kube/time.ts";
+import { isAvailable } from "../../model/availability.ts";
 import { processesOf } from "../../model/locality.ts";
 import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
 import { describeAction } from "../describe-action.ts";
@@ -117,8 +118,10 @@ function isLeavingInOrder(snapshot: Snapshot, step: string, group: ProcessGroup)
   }
   if (volumeProblem(snapshot, group) !== undefined) return false;
   if (hasCondition(group, "NodeDraining")) return false;
-  // While the database says nothing, everybody may serve.
-  return snapshot.database.kind !== "seen" || isServing(snapshot, group, snapshot.database.status);
+  // While the database says nothing, everybody may serve. A status without coordinators names no process at all.
+  const { database } = snapshot;
+  if (database.kind !== "seen" || !isAvailable(database.status)) return true;
+  return isServing(snapshot, group, database.status);
 }
 
 function unmarked(group: ProcessGroup): ProcessGroup {

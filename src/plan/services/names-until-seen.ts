@@ -5,27 +5,27 @@ import { isAdopting } from "../../api/adoption.ts";
 import type { ClusterSpec } from "../../api/cluster.ts";
 import { routingOf } from "../../api/effective.ts";
 import { clusterFileKey } from "../../build/config-map.ts";
-import { isNameOfService } from "../../build/pod-environment.ts";
 import { hostOf } from "../../model/address.ts";
 import { isAvailable } from "../../model/availability.ts";
 import { connectionStringIn, coordinatorsOf } from "../../model/connection-string.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { needsNames } from "../view/known-names.ts";
 
 export function withNamesUntilSeen(snapshot: Snapshot): Snapshot {
   const { cluster } = snapshot;
   if (cluster.status?.configured === true || isAvailable(databaseStatus(snapshot))) return snapshot;
   const { definesDnsLocalityFields, publicIpSource } = routingOf(cluster.spec);
   if (definesDnsLocalityFields && publicIpSource === "service") return snapshot;
-  const hosts = coordinatorsOf(knownConnectionString(snapshot)).map(hostOf);
-  const needsNames =
-    !definesDnsLocalityFields && hosts.some((host) => isNameOfService(cluster, host));
+  const connectionString = knownConnectionString(snapshot);
+  const isNamed = !definesDnsLocalityFields && needsNames(cluster, connectionString);
+  const hosts = coordinatorsOf(connectionString).map(hostOf);
   const needsServices =
     publicIpSource !== "service" && hosts.some((host) => isAddressOfService(snapshot, host));
-  if (!needsNames && !needsServices) return snapshot;
+  if (!isNamed && !needsServices) return snapshot;
   const routing: ClusterSpec["routing"] = {
     ...cluster.spec.routing,
-    ...(needsNames && { useDNSInClusterFile: true }),
+    ...(isNamed && { useDNSInClusterFile: true }),
     ...(needsServices && { publicIPSource: "service" }),
   };
   return { ...snapshot, cluster: { ...cluster, spec: { ...cluster.spec, routing } } };
