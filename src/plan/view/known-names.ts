@@ -1,5 +1,5 @@
 // Whether coordinators are known by names that the headless service of the cluster gives: they are found only where pods have
-// these names, whatever the spec wants by now. Rules: spec/adoption.md [ADO16], spec/hibernation.md [HIB12].
+// these names, whatever the spec wants by now. Rules: spec/plan.md [P114], spec/hibernation.md [HIB12].
 import { isNameOfService } from "../../build/pod-environment.ts";
 import { hostOf } from "../../model/address.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
