@@ -69,8 +69,7 @@ const clusterScenarios: readonly Scenario[] = [
     spec: three,
     startsWithCluster: true,
     change: (world) => world.changeSpec(knobs("knob_min_trace_severity=5")),
-    // With a single copy one process without data goes first, and the others follow.
-    restarts: 2,
+    restarts: 1,
   },
   {
     name: "knob-in-window",
@@ -84,7 +83,7 @@ const clusterScenarios: readonly Scenario[] = [
     },
     startsWithCluster: true,
     change: (world) => world.changeSpec(knobs("knob_min_trace_severity=5")),
-    restarts: 2,
+    restarts: 1,
   },
   {
     name: "replace",
