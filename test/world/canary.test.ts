@@ -5,7 +5,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { acts, knobs, recoveries, untilBlocked, whileServing } from "./restart-harness.ts";
-import { minuteMs, securedProcesses, small, tiny, TestWorld } from "./world-harness.ts";
+import { minuteMs, securedProcesses, small, TestWorld } from "./world-harness.ts";
 
 /** With processes that have no role. */
 const roomy: Partial<ClusterSpec> = {
@@ -51,21 +51,6 @@ for (const imageType of ["unified", "split"] as const) {
     });
   });
 }
-
-test("[T111] with one copy of all data a knob that ends fdbserver costs one process and one recovery", async () => {
-  await TestWorld.runWithCluster({ spec: { ...roomy, ...tiny }, nodes: 3 }, async (world) => {
-    await world.clock.advance(2 * minuteMs);
-    const before = recoveries(world);
-    await world.changeSpec(bad);
-    await untilBlocked(world, "CanaryFailed");
-    let passedMs = 0;
-    await whileServing(world, () => Promise.resolve((passedMs += 1_000) > 5 * minuteMs));
-    assert.deepEqual([kills(world), recoveries(world) - before], [[1], 1]);
-    await world.changeSpec(knobs());
-    await world.untilReconciled(5 * minuteMs);
-    world.assertDataSafe();
-  });
-});
 
 test("[T111] [FENCE6] a knob of storage alone does not reach the last copy beside a fenced one", async () => {
   const spec = { ...roomy, processCounts: { storage: 2, log: 3, stateless: 3 } };

@@ -91,9 +91,6 @@ function membersOf(
   const processes = processesByInstance(snapshot, status);
   const began = beginnings(snapshot, draft, old);
   const budget = snapshot.checks.budget(snapshot);
-  const { faultTolerance } = redundancyOf(status.cluster?.configuration?.redundancy_mode);
-  // With one copy the database never tells that it can lose anybody; but others take over from one that keeps no data.
-  const tolerance = faultTolerance === 0 ? 1 : budget.tolerance;
   const members: CanaryMember[] = [];
   for (const group of draft.groups) {
     const processGroupId = group.processGroupID;
@@ -106,7 +103,7 @@ function membersOf(
     const base = { processGroupId, settings };
     if (target !== undefined) {
       const isServing = isCoordinator(snapshot, status, group);
-      const cost = costOf(group, target, { ...budget, tolerance }, isServing);
+      const cost = costOf(group, target, budget, isServing);
       members.push({ ...base, state: "old", forMs: 0, cost });
     } else if (stubborn.has(processGroupId)) {
       // It runs with what it was given; only its command line reads otherwise.
