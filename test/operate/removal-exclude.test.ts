@@ -342,6 +342,31 @@ test("[R42] without valid coordinators among those that stay they serve on, and 
   );
 });
 
+test("[R42] [T18] a coordinator that is to go does not wait for names that others get when they go themselves", () => {
+  const automationOptions = { maxConcurrentReplacements: 1 };
+  const world = settled({ automationOptions, routing: { useDNSInClusterFile: false } });
+  const id = coordinator(world);
+  const before = new Set(world.groups().map((group) => group.processGroupID));
+  replace(world, id);
+  world.changeSpec({ routing: { useDNSInClusterFile: true } });
+  let isSuccessorUp = true;
+  world.change = ({ cluster }) => {
+    for (const [key, process] of Object.entries(cluster?.processes ?? {})) {
+      const own = process.locality?.["instance_id"] ?? "";
+      const isNew = !before.has(own);
+      process.locality = { ...process.locality, dns_name: isNew ? `${own}.test` : "" };
+      if (isNew && !isSuccessorUp) delete cluster?.processes?.[key];
+    }
+  };
+  const coordinatorsOf = (): readonly string[] =>
+    actionsOf(world.plan(), "excludeProcesses")[0]?.coordinators ?? [];
+  const chosen = coordinatorsOf();
+  assert.equal(chosen.length, 3);
+  assert.equal(chosen.filter((address) => address.includes(".test:")).length, 1);
+  isSuccessorUp = false;
+  assert.deepEqual(coordinatorsOf(), []);
+});
+
 test("[R40] a recent recovery holds back a coordinator of storage", () => {
   const world = settled({ coordinatorSelection: [{ processClass: "storage", priority: 9 }] });
   const id = coordinator(world);

@@ -8,7 +8,7 @@ import { isReadyForRemoval } from "../../model/process-group.ts";
 import type { DisruptiveAction } from "../action.ts";
 import { chooseCoordinators } from "./choose-coordinators.ts";
 import type { CoordinatorChoice } from "./choose-coordinators.ts";
-import { coordinatorInput } from "./coordinator-wish.ts";
+import { coordinatorInput, isPlacementSettled } from "./coordinator-wish.ts";
 import { evidenceMsOf, refusalOf } from "../safety/act-evidence.ts";
 import { generationsProblem, recoveryProblem } from "../safety/common-checks.ts";
 import { isCoordinator } from "../safety/coordinators.ts";
@@ -32,14 +32,21 @@ export function leavingCoordinators(
   );
 }
 
-/** None of those that are marked for removal; a smaller set when that is all that there will be. */
+/**
+ * None of those that are marked for removal; a smaller set when that is all that there will be. Process groups that get
+ * names when they are replaced may wait for these to go, so addresses will do when all that stay are up.
+ */
 export function coordinatorsThatStay(
   snapshot: Snapshot,
   draft: Draft,
   status: DatabaseStatus,
 ): CoordinatorChoice {
   const input = coordinatorInput(snapshot, draft, status);
-  return chooseCoordinators({ ...input, isPressed: input.isSettled === true });
+  const pressed = { ...input, isPressed: input.isSettled === true };
+  const named = chooseCoordinators(pressed);
+  if (named.ok || !isPlacementSettled(snapshot, draft, status)) return named;
+  const choice = chooseCoordinators({ ...pressed, isAddressEnough: true });
+  return choice.ok ? choice : named;
 }
 
 export function planLeavingCoordinators(
