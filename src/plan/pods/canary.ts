@@ -10,7 +10,7 @@ export interface CanaryMember {
   readonly state: "new" | "away" | "old";
   /** Since when it is new or away. */
   readonly forMs: number;
-  /** What it costs to let this one be the first, from nothing upwards; undefined when it must not be, or not now. */
+  /** What it costs to let this one be the first, from nothing upwards; "later" when it cannot be missed now, undefined when it must never be. */
   readonly cost?: number | "later" | undefined;
   /** It is known why an away one cannot start, so nobody waits for it. */
   readonly isHopeless?: boolean;

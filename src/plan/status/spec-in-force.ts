@@ -1,7 +1,6 @@
 // The spec as it can be brought about now: names and TLS wait where they would lead to nobody, a version for its window.
 // Whoever observes a cluster sees it so, the steps and the guard alike. Rules: spec/plan.md [P96], [P110], [P114],
-// spec/restart.md [T77], spec/upgrade.md [U88], spec/windows.md [WIN13],
-// spec/adoption.md [ADO16].
+// spec/restart.md [T77], spec/upgrade.md [U88], spec/windows.md [WIN13], spec/adoption.md [ADO16].
 import { withCertificatesFirst } from "../pods/certificates-first.ts";
 import { withSafeNames } from "../services/family-change.ts";
 import { withNamesAfterUpgrade } from "../services/names-after-upgrade.ts";
