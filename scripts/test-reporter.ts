@@ -1,5 +1,6 @@
 // How a batch of `npm test` reports: failures in full, skipped tests with their reason, a line of JSON with the counts of each
 // file as soon as it is done, and a closing one that names the slowest tests. Rule: spec/house.md [HOUSE9].
+import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import type { TestEvent } from "node:test/reporters";
 import { inspect } from "node:util";
@@ -10,6 +11,8 @@ export interface FileCounts {
   failed: number;
   skipped: number;
   tookMs: number;
+  /** Processor time, also that of the programs it ran and awaited. */
+  cpuMs: number;
 }
 
 export interface SlowTest {
@@ -19,7 +22,7 @@ export interface SlowTest {
 }
 
 export interface BatchReport {
-  /** Processor time of the whole batch: what it costs, whatever else the machine does. */
+  /** Processor time of the whole batch with the programs it ran: what it costs, whatever else the machine does. */
   cpuMs: number;
   slowest: SlowTest[];
 }
@@ -45,6 +48,7 @@ export async function* reportOf(
   usedCpuMs: () => number,
 ): AsyncGenerator<string> {
   let counts: FileCounts | undefined;
+  let toldCpuMs = 0;
   const slow: SlowTest[] = [];
   for await (const event of source) {
     if (event.type !== "test:pass" && event.type !== "test:fail") continue;
@@ -54,7 +58,10 @@ export async function* reportOf(
       yield `${JSON.stringify(counts)}\n`;
       counts = undefined;
     }
-    counts ??= { file, passed: 0, failed: 0, skipped: 0, tookMs: 0 };
+    counts ??= { file, passed: 0, failed: 0, skipped: 0, tookMs: 0, cpuMs: 0 };
+    const cpuMs = usedCpuMs();
+    counts.cpuMs += cpuMs - toldCpuMs;
+    toldCpuMs = cpuMs;
     const tookMs = Math.round(test.details.duration_ms ?? 0);
     // The time of a suite or test includes that of the tests in it.
     if (test.nesting === 0) counts.tookMs += tookMs;
@@ -78,7 +85,17 @@ export async function* reportOf(
 
 function machineCpuMs(): number {
   const { user, system } = process.cpuUsage();
-  return Math.round((user + system) / 1000);
+  return Math.round((user + system) / 1000) + childrenCpuMs();
+}
+
+/** Only Linux tells what the programs took that this process ran and awaited. */
+function childrenCpuMs(): number {
+  if (process.platform !== "linux") return 0;
+  // The name of the program, in brackets, may have spaces. Times are in hundredths of a second.
+  const fields = readFileSync("/proc/self/stat", "utf8")
+    .replace(/^.*\) /, "")
+    .split(" ");
+  return (Number(fields[13]) + Number(fields[14])) * 10;
 }
 
 function describe(test: Finished, file: string): string {

@@ -1,26 +1,43 @@
-// `npm test`: the whole suite that needs nothing but this clone. Arguments narrow it: `npm test -- src/model`.
+// `npm test`: what needs nothing but this clone. Arguments narrow it: `npm test -- src/model`. It leaves out what takes
+// long, which `npm run test:long` runs alone; a file that is named runs whole. Rules: spec/house.md [HOUSE9], [HOUSE15].
 // Each file is a line when it is done; at the end the totals and the slowest tests. Tests that need more (kubectl, a real control plane, fixtures beside the clone) skip aloud when it is missing.
 import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
-
+import { parseArgs } from "node:util";
 import { slowestCount } from "./test-reporter.ts";
 import type { BatchReport, FileCounts, SlowTest } from "./test-reporter.ts";
 
 const root = dirname(import.meta.dirname);
-const folders = process.argv.slice(2);
-const patterns = (folders.length === 0 ? ["src", "test", "scripts"] : folders).map((folder) =>
-  folder.endsWith(".ts") ? folder : `${folder.replace(/\/$/, "")}/**/*.test.ts`,
+const { values, positionals } = parseArgs({
+  options: { long: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
+const everywhere = values.long ? ["src", "test"] : ["src", "test", "scripts"];
+const wanted = positionals.length === 0 ? everywhere : positionals;
+const patterns = wanted.map((place) =>
+  place.endsWith(".ts") ? place : `${place.replace(/\/$/, "")}/**/*.test.ts`,
 );
 const files = [...new Set(patterns.flatMap((pattern) => globSync(pattern, { cwd: root })))].sort();
 if (files.length === 0) {
   process.stderr.write(`no test file matches ${patterns.join(", ")}\n`);
   process.exit(1);
 }
+const isNamed = wanted.some((place) => place.endsWith(".ts"));
+const testLength = isNamed ? "all" : values.long ? "long" : "short";
 const batches = batchesOf(files);
+const running = new Set<ChildProcess>();
+// Whoever ends this ends what it started.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => {
+    for (const runner of running) runner.kill(signal);
+    process.exit(1);
+  });
+}
 const done: FileCounts[] = [];
 const slow: SlowTest[] = [];
 let [isBroken, cpuMs] = [false, 0];
@@ -89,8 +106,9 @@ async function runBatch(batch: readonly string[]): Promise<void> {
   const runner = spawn(process.execPath, ["scripts/test-batch.ts", ...batch], {
     cwd: root,
     stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, NODE_OPTIONS: "", NODE_ENV: "test" },
+    env: { ...process.env, NODE_OPTIONS: "", NODE_ENV: "test", TEST_LENGTH: testLength },
   });
+  running.add(runner);
   let [isWhole, hasFailed] = [false, false];
   const lines = createInterface(runner.stdout).on("line", (line) => {
     if (line.startsWith('{"cpuMs":')) {
@@ -111,6 +129,7 @@ async function runBatch(batch: readonly string[]): Promise<void> {
     [number | null],
     unknown,
   ];
+  running.delete(runner);
   if (code === 1 && !hasFailed) isBroken = true;
   if (!isWhole || code === null || code > 1) {
     isBroken = true;

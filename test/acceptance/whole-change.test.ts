@@ -9,7 +9,7 @@ import { readDenyList } from "../../src/fdb/deny-list.ts";
 import { person, untilSettled } from "../world/removal-harness.ts";
 import { acts, knobs, recoveries, untilBlocked } from "../world/restart-harness.ts";
 import { minuteMs, securedProcesses, small, tiny, TestWorld } from "../world/world-harness.ts";
-import { item, shared, together } from "./checklist-case.ts";
+import { long, shared } from "./checklist-case.ts";
 import {
   coordinators,
   firstOf,
@@ -23,6 +23,8 @@ import {
   uidsOf,
 } from "./life.ts";
 import { Scene } from "./scene.ts";
+
+const { item, together } = long;
 
 type Spec = Partial<ClusterSpec>;
 const dualStack = { kubelet: { isDualStack: true } };

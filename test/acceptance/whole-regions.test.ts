@@ -9,8 +9,10 @@ import type { KubeTransport } from "../../src/kube/transport.ts";
 import { killsOf, newVersion, oldVersion, upgradeLimitMs } from "../world/upgrade-harness.ts";
 import { minuteMs, TestWorld } from "../world/world-harness.ts";
 import type { TestWorldOptions } from "../world/world-harness.ts";
-import { item, shared } from "./checklist-case.ts";
+import { long, shared } from "./checklist-case.ts";
 import { cut, heal, nameOf, namespace, quick } from "./life.ts";
+
+const { item } = long;
 
 type Spec = Partial<ClusterSpec>;
 const centers = ["dc1", "dc2", "dc3"];

@@ -6,7 +6,7 @@ import { standardStorageClass } from "../../src/sim/standard-storage.ts";
 import { commandsOf, excluded, untilSettled } from "../world/removal-harness.ts";
 import { hourMs, minuteMs } from "../world/world-harness.ts";
 import type { TestWorld } from "../world/world-harness.ts";
-import { item, shared, together } from "./checklist-case.ts";
+import { long, shared } from "./checklist-case.ts";
 import { excludeByHand, includeByHand } from "./hands.ts";
 import {
   coordinatorId,
@@ -24,6 +24,8 @@ import {
   template,
   uidsOf,
 } from "./life.ts";
+
+const { item, together } = long;
 
 const replaced = shared(async () => {
   const found = {

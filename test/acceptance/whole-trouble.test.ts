@@ -8,7 +8,7 @@ import { nodes, pods } from "../../src/kube/resource.ts";
 import { commandsOf, person, untilSettled } from "../world/removal-harness.ts";
 import { acts, knobs, untilBlocked } from "../world/restart-harness.ts";
 import { hourMs, minuteMs, small, tiny, TestWorld } from "../world/world-harness.ts";
-import { item, shared, together } from "./checklist-case.ts";
+import { long, shared } from "./checklist-case.ts";
 import {
   cut,
   firstOf,
@@ -22,6 +22,8 @@ import {
   template,
   uidsOf,
 } from "./life.ts";
+
+const { item, together } = long;
 
 type Spec = Partial<ClusterSpec>;
 const replacing = (more: object = {}): Spec => ({

@@ -17,7 +17,7 @@ import {
 } from "../world/upgrade-harness.ts";
 import { minuteMs } from "../world/world-harness.ts";
 import type { TestWorld, TestWorldOptions } from "../world/world-harness.ts";
-import { item, shared, together } from "./checklist-case.ts";
+import { long, shared } from "./checklist-case.ts";
 import {
   coordinatorId,
   cut,
@@ -32,6 +32,8 @@ import {
   template,
   uidsOf,
 } from "./life.ts";
+
+const { item, together } = long;
 
 type Spec = Partial<ClusterSpec>;
 const eight = { storage: 3, log: 3, stateless: 2 };

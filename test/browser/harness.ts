@@ -32,9 +32,9 @@ const patienceMs = 120_000;
 
 type Opener = (url: string, options?: ContextOptions) => Promise<Visit>;
 
-/** A test that is skipped aloud where there is no browser. Whatever it opens is closed. */
+/** A long test that is skipped aloud where there is no browser. Whatever it opens is closed. */
 export function browserTest(title: string, run: (open: Opener) => Promise<void>): void {
-  test(title, { timeout: 900_000 }, async (context) => {
+  test(`${title} (long)`, { timeout: 900_000 }, async (context) => {
     const opened = await sharedBrowser();
     if ("missing" in opened) {
       context.skip(opened.missing);

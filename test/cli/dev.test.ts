@@ -40,7 +40,7 @@ for (const [name, mode] of [
   ["three-data-hall", "three_data_hall"],
   ["three-datacenter", "three_datacenter"],
 ] as const) {
-  test(`[HALL29] --example ${name} comes up on nine nodes`, async () => {
+  test(`[HALL29] --example ${name} comes up on nine nodes (long)`, async () => {
     const kubeconfig = join(folder, name);
     const result = await runCommand([
       ...["dev", "--once", "--example", name, "--speed", "60", "--kubeconfig", kubeconfig],
@@ -53,7 +53,7 @@ for (const [name, mode] of [
   });
 }
 
-test("[MU10] --example three-kubernetes-clusters brings up three clusters in three phases", async () => {
+test("[MU10] --example three-kubernetes-clusters brings up three clusters in three phases (long)", async () => {
   const kubeconfig = join(folder, "several");
   const command = startCommand([
     ...["dev", "--example", "three-kubernetes-clusters", "--nodes", "6", "--speed", "60"],
@@ -84,7 +84,7 @@ test("[MU10] --example three-kubernetes-clusters brings up three clusters in thr
   assert.match(result.stdout, /Phase 1: .*\n[^]*Phase 2: .*\n[^]*Phase 3: /);
 });
 
-test("[CLI3] [CLI23] [CLI27] --example backup shows a backup, a loss, a restore to a time and a drill", async () => {
+test("[CLI3] [CLI23] [CLI27] --example backup shows a backup, a loss, a restore to a time and a drill (long)", async () => {
   const result = await runCommand([
     ...["dev", "--once", "--example", "backup", "--speed", "60"],
     ...["--kubeconfig", join(folder, "backup")],
@@ -107,7 +107,7 @@ test("[CLI3] [CLI23] [CLI27] --example backup shows a backup, a loss, a restore 
   assert.ok(!places.includes(-1), String(places));
 });
 
-test("[CLI3] dev --once ends at once when a backup is refused, and names only that", async () => {
+test("[CLI3] dev --once ends at once when a backup is refused, and names only that (long)", async () => {
   const example = readFileSync("examples/backup.yaml", "utf8");
   const wrong = example.replace("  lagAlarm: 10m", "  lagAlarm: 5s");
   const files = ["-f", "examples/cluster.yaml", "-f", write("refused-backup.yaml", wrong)];
@@ -118,7 +118,7 @@ test("[CLI3] dev --once ends at once when a backup is refused, and names only th
   assert.match(result.stderr, /^fdb-operator: not valid: backup nightly: spec\.lagAlarm: .*\n$/);
 });
 
-test("[MU12] --example ha rolls a knob out to three clusters and tells what it cost", async () => {
+test("[MU12] --example ha rolls a knob out to three clusters and tells what it cost (long)", async () => {
   const result = await runCommand([
     ...["dev", "--once", "--example", "ha", "--speed", "40"],
     ...["--kubeconfig", join(folder, "ha")],
@@ -153,7 +153,7 @@ test("[CLI3] dev --once ends with 0 when the cluster is reconciled, with plain l
   assert.equal(existsSync(kubeconfig), false);
 });
 
-test("[CLI3] dev --once ends with 1 and the reason when the cluster cannot come up in time", async () => {
+test("[CLI3] dev --once ends with 1 and the reason when the cluster cannot come up in time (long)", async () => {
   const file = write("huge.yaml", smallCluster.replace("CPU", "500"));
   const args = ["dev", "--once", "-f", file, "--speed", "100", "--timeout", "8"];
   const result = await runCommand([...args, "--kubeconfig", join(folder, "late")]);
@@ -164,7 +164,7 @@ test("[CLI3] dev --once ends with 1 and the reason when the cluster cannot come 
   );
 });
 
-test("[CLI5] [CLI9] [CLI13] dev serves a kubeconfig that works, names four things to try, tells of changes, and stops on SIGINT", async () => {
+test("[CLI5] [CLI9] [CLI13] dev serves a kubeconfig that works, names four things to try, tells of changes, and stops on SIGINT (long)", async () => {
   const kubeconfig = join(folder, "kubeconfig");
   const file = write("kept.yaml", smallCluster.replace("CPU", "100m"));
   const args = ["dev", "-f", file, "--speed", "100", "--port", "0", "--kubeconfig", kubeconfig];
@@ -206,7 +206,7 @@ test("[CLI4] a taken port gives one line that says what to do", async () => {
   );
 });
 
-test("[CLI10] dev --log writes a structured log with cluster and step on every line of the operator", async () => {
+test("[CLI10] dev --log writes a structured log with cluster and step on every line of the operator (long)", async () => {
   const file = write("logged.yaml", smallCluster.replace("CPU", "100m"));
   const log = join(folder, "log");
   const args = ["dev", "--once", "-f", file, "--speed", "100", "--log", log];
@@ -295,14 +295,14 @@ const mistakes: [name: string, args: string[], expected: RegExp][] = [
   ["validate without a file", ["validate"], /required option '-f, --file <file>'/],
 ];
 
-test("[CLI5] a kubeconfig that was there before is neither overwritten nor removed", async () => {
+test("[CLI5] a kubeconfig that was there before is neither overwritten nor removed (long)", async () => {
   const file = write("own", "precious");
   await runCommand(["dev", "--once", "--kubeconfig", file]);
   assert.equal(readFileSync(file, "utf8"), "precious");
 });
 
 for (const [name, args, expected] of mistakes) {
-  test(`[CLI4] ${name} gives one line on standard error and a non-zero exit code`, async () => {
+  test(`[CLI4] ${name} gives one line on standard error and a non-zero exit code (long)`, async () => {
     const result = await runCommand(args);
     assert.match(result.stderr, expected);
     assert.equal(result.stderr.trimEnd().split("\n").length, 1, result.stderr);

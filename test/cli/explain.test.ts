@@ -484,7 +484,7 @@ function ending(child: ChildProcessWithoutNullStreams): Promise<Ended> {
   });
 }
 
-test("[E12] [E16] [E59] both commands print the same page, as text and as JSON", async () => {
+test("[E12] [E16] [E59] both commands print the same page, as text and as JSON (long)", async () => {
   await TestWorld.runWithCluster({ spec: small }, async (world) => {
     const served = await serveHttps(world.world.server, { port: 0 });
     const folder = mkdtempSync(join(tmpdir(), "fdb-operator-explain-"));
@@ -535,7 +535,7 @@ test(
   },
 );
 
-test("[E13] each way of not reaching the server is one line that says what to do", async () => {
+test("[E13] each way of not reaching the server is one line that says what to do (long)", async () => {
   const folder = mkdtempSync(join(tmpdir(), "fdb-operator-explain-"));
   try {
     const file = join(folder, "kubeconfig");

@@ -105,7 +105,7 @@ test("[CLI8] crds prints the three definitions", async () => {
   );
 });
 
-test("[HALL34] halls that only nodes could name are rendered as placeholders", async () => {
+test("[HALL34] halls that only nodes could name are rendered as placeholders (long)", async () => {
   const file = join(root, "examples", "three-data-hall.yaml");
   const result = await runCommand(["render", "-f", file]);
   assert.equal(result.code, 0);

@@ -64,7 +64,7 @@ async function atDesk(body: (desk: Desk) => Promise<void>): Promise<void> {
   }
 }
 
-test("[PV17] a file that is nested too deeply, has the cluster twice or no cluster that fits is refused; what else it has is named", async () => {
+test("[PV17] a file that is nested too deeply, has the cluster twice or no cluster that fits is refused; what else it has is named (long)", async () => {
   await atDesk(async ({ picture, ask, file }) => {
     const { apiVersion, kind, spec } = picture.cluster;
     const document = (name: string, more: object = {}): string =>
@@ -99,7 +99,7 @@ test("[PV17] a file that is nested too deeply, has the cluster twice or no clust
   });
 });
 
-test("[PV17] numbers and versions that cannot be are refused with the field and what is allowed", async () => {
+test("[PV17] numbers and versions that cannot be are refused with the field and what is allowed (long)", async () => {
   await atDesk(async ({ ask }) => {
     const refusals: [string, RegExp][] = [
       [
@@ -122,7 +122,7 @@ test("[PV17] numbers and versions that cannot be are refused with the field and 
   });
 });
 
-test("[PV14] a cluster that the operator leaves alone is said to be left alone", async () => {
+test("[PV14] a cluster that the operator leaves alone is said to be left alone (long)", async () => {
   await atDesk(async ({ picture, ask, keep }) => {
     const set = ["spec.processCounts.stateless=2"];
     const { cluster } = picture;

@@ -161,7 +161,7 @@ test("[RUN10] [RUN11] [RUN13] [RUN31] [RUN32] the operator brings up a cluster, 
   });
 });
 
-test("[RUN13] neither a token nor a client's key is told, whether they are accepted or not", async () => {
+test("[RUN13] neither a token nor a client's key is told, whether they are accepted or not (long)", async () => {
   await withStage(async ({ world, server, file, start }) => {
     const { certificatePem, keyPem } = selfSignedCertificate();
     const base64 = (text: string): string => Buffer.from(text).toString("base64");
@@ -202,7 +202,7 @@ test("[RUN13] neither a token nor a client's key is told, whether they are accep
   });
 });
 
-test("[RUN22] of two instances the second works within a second after the first was told to stop", async () => {
+test("[RUN22] of two instances the second works within a second after the first was told to stop (long)", async () => {
   await withStage(async ({ start }) => {
     const first = start();
     await first.waitForOutput("the operator works");
@@ -223,7 +223,7 @@ test("[RUN22] of two instances the second works within a second after the first 
   });
 });
 
-test("[RUN2] [RUN33] [RUN40] [RUN43] what cannot work is one line, with exit code 2 for a wrong flag", async () => {
+test("[RUN2] [RUN33] [RUN40] [RUN43] what cannot work is one line, with exit code 2 for a wrong flag (long)", async () => {
   await withStage(async ({ flags }) => {
     const refused = async (expected: 1 | 2, ...more: string[]): Promise<string> => {
       const { code, stderr } = await runCommand([...flags, ...more]);
@@ -243,7 +243,7 @@ test("[RUN2] [RUN33] [RUN40] [RUN43] what cannot work is one line, with exit cod
   });
 });
 
-test("[RUN24] an operator that is killed again and again leaves nothing that its successor cannot finish", async () => {
+test("[RUN24] an operator that is killed again and again leaves nothing that its successor cannot finish (long)", async () => {
   await withStage(async ({ world, start }) => {
     // Shorter than usual, but long enough for a machine with much else to do.
     const lease = ["lease-duration=6s", "renew-deadline=4s", "retry-period=500ms"];
@@ -275,7 +275,7 @@ test("[RUN24] an operator that is killed again and again leaves nothing that its
   });
 });
 
-test("[RUN12] without a look at nodes the operator works and says which features are off", async () => {
+test("[RUN12] without a look at nodes the operator works and says which features are off (long)", async () => {
   await withStage(async ({ start }) => {
     const running = start("--watch-nodes", "false", "--watch-namespace", "default");
     await running.waitForOutput("the operator works");

@@ -71,7 +71,7 @@ test("[CLI21] a folder stands for its files, but not for its kustomization", asy
   assert.match(empty.stderr, /there is no \.yaml, \.yml or \.json file in this folder/);
 });
 
-test("[CLI22] help fits into a terminal", async () => {
+test("[CLI22] help fits into a terminal (long)", async () => {
   const commands = ["run", "dev", "validate", "render", "simulate", "explain", "coordination"];
   for (const args of [[], ...commands.map((command) => [command])]) {
     const { stdout } = await runCommand([...args, "--help"]);
@@ -80,7 +80,7 @@ test("[CLI22] help fits into a terminal", async () => {
   }
 });
 
-test("[CLI3] dev --once ends at once with the reason when the operator refuses a spec", async () => {
+test("[CLI3] dev --once ends at once with the reason when the operator refuses a spec (long)", async () => {
   const file = join(folder, "refused.yaml");
   const parameters = 'processes: {general: {customParameters: ["knob_a=1", "knob_a=2"]}}';
   writeFileSync(file, cluster("refused", `, ${parameters}`));

@@ -7,7 +7,7 @@ import { simulatedLife } from "./life-worlds.ts";
 
 const sample = join(import.meta.dirname, "..", "..", "examples", "local-processes.yaml");
 
-test("a cluster lives through its cases on the simulated database", async (context) => {
+test("a cluster lives through its cases on the simulated database (long)", async (context) => {
   const life = await simulatedLife(sample);
   try {
     for (const each of allLifeCases.filter(({ needs }) => needs !== "client-process")) {
@@ -27,7 +27,7 @@ for (const [rule, each] of [
   ...upgrades.map(([from, to]) => ["[PROVE7]", upgradeCase(from, to)] as const),
   ...separateLifeCases.map((one) => ["[PROVE6]", one] as const),
 ]) {
-  test(`${rule} ${each.title}, on the simulated database`, async () => {
+  test(`${rule} ${each.title}, on the simulated database (long)`, async () => {
     const life = await simulatedLife(sample, each.beginning);
     try {
       await runLifeCase(life.target, each);

@@ -6,7 +6,7 @@ import { provenChecks } from "./checks.ts";
 import { liveOnce } from "./random-schedule.ts";
 import { scenarios, search } from "./search.ts";
 
-test("[CO60] [CO61] a knob in both of two instances is one kill, whatever the order and wherever one of them crashes", async () => {
+test("[CO60] [CO61] a knob in both of two instances is one kill, whatever the order and wherever one of them crashes (long)", async () => {
   const [restart] = scenarios;
   assert.ok(restart !== undefined);
   const quick = { ...restart, world: () => ({ ...restart.world(), isStatusApart: false }) };
@@ -15,7 +15,7 @@ test("[CO60] [CO61] a knob in both of two instances is one kill, whatever the or
   assert.ok(states > 5_000 && endings > 100, `${states} states, ${endings} endings`);
 });
 
-test("[CO62] in a hundred random lives of three instances nobody is harmed and all come to rest", async () => {
+test("[CO62] in a hundred random lives of three instances nobody is harmed and all come to rest (long)", async () => {
   let [crashes, kills] = [0, 0];
   for (let seed = 1; seed <= 100; seed += 1) {
     const life = await liveOnce(seed);
@@ -26,7 +26,7 @@ test("[CO62] in a hundred random lives of three instances nobody is harmed and a
   assert.ok(crashes > 100 && kills > 50, `${crashes} crashes, ${kills} kills`);
 });
 
-test("[CO63] without any one of the checks something goes wrong", async () => {
+test("[CO63] without any one of the checks something goes wrong (long)", async () => {
   const expected = {
     lock: /a second time|two killers/,
     freshLook: /not ready/,

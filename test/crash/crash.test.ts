@@ -18,7 +18,7 @@ const sampledWrites = 3;
 const sampled = scenarios.filter(({ name }) => ["create", "replace", "knob"].includes(name));
 
 for (const scenario of sampled) {
-  test(`[CR1][CR2][CR3][CR4] ${scenario.name}: a crash at a write leads to the same end`, async () => {
+  test(`[CR1][CR2][CR3][CR4] ${scenario.name}: a crash at a write leads to the same end (long)`, async () => {
     const whole = await runScenario(scenario);
     assert.deepEqual(problemsOf(scenario, whole), []);
     const chosen = writesToTry(whole.writes, Math.ceil(whole.writes.length / sampledWrites));
@@ -56,7 +56,7 @@ test("[CR4] the run without a crash is judged by itself", async () => {
   ]);
 });
 
-test("[CR5] an incompatible upgrade that died around its restart has one restart and one version", async () => {
+test("[CR5] an incompatible upgrade that died around its restart has one restart and one version (long)", async () => {
   const scenario = scenarios.find(({ name }) => name === "incompatible-upgrade");
   assert.ok(scenario !== undefined);
   const whole = await runScenario(scenario);
@@ -72,7 +72,7 @@ test("[CR5] an incompatible upgrade that died around its restart has one restart
   }
 });
 
-test("[CR4][CR5] a pod that the dead operator deleted and did not make anew costs no command to its old process", async () => {
+test("[CR4][CR5] a pod that the dead operator deleted and did not make anew costs no command to its old process (long)", async () => {
   const upgrade = scenarios.find(({ name }) => name === "incompatible-upgrade");
   assert.ok(upgrade !== undefined);
   const scenario = variant(upgrade, { seed: 7, spec: {} });
@@ -89,7 +89,7 @@ test("[CR4][CR5] a pod that the dead operator deleted and did not make anew cost
   }
 });
 
-test("[CR7] a crash around a command or the map of times of a backup begins nothing twice", async () => {
+test("[CR7] a crash around a command or the map of times of a backup begins nothing twice (long)", async () => {
   const scenario = scenarios.find(({ name }) => name === "backup");
   assert.ok(scenario !== undefined);
   const whole = await runScenario(scenario);
@@ -105,7 +105,7 @@ test("[CR7] a crash around a command or the map of times of a backup begins noth
   }
 });
 
-test("[CR8][RS63] a crash around a command, the agents or the finalizer of a restore begins nothing twice", async () => {
+test("[CR8][RS63] a crash around a command, the agents or the finalizer of a restore begins nothing twice (long)", async () => {
   const scenario = scenarios.find(({ name }) => name === "restore");
   assert.ok(scenario !== undefined);
   const whole = await runScenario(scenario);
@@ -122,7 +122,7 @@ test("[CR8][RS63] a crash around a command, the agents or the finalizer of a res
   }
 });
 
-test("[CR9] a crash around the cluster, the restore and the verdict of a drill leads to the same end", async () => {
+test("[CR9] a crash around the cluster, the restore and the verdict of a drill leads to the same end (long)", async () => {
   const scenario = scenarios.find(({ name }) => name === "drill");
   assert.ok(scenario !== undefined);
   const whole = await runScenario(scenario);
@@ -140,7 +140,7 @@ test("[CR9] a crash around the cluster, the restore and the verdict of a drill l
   }
 });
 
-test("[CR6] the comparison notices what is left over and what differs", async () => {
+test("[CR6] the comparison notices what is left over and what differs (long)", async () => {
   await TestWorld.runWithCluster({ nodes: 3, spec: tiny }, async (world) => {
     const before = await finalState(world);
     await world.during(world.world.stopOperator(), 60_000, "the operator stops");

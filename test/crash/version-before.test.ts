@@ -41,7 +41,7 @@ test("[CR10] a cluster at rest is taken over from the version before, and given 
   assert.deepEqual(await writesAfter(runTerms, before), []);
 });
 
-test("[CR10] an upgrade of a database that the version before has begun is ended by this one", async (context) => {
+test("[CR10] an upgrade of a database that the version before has begun is ended by this one (long)", async (context) => {
   const before = await programBefore(context);
   if (before === undefined) return;
   const scenario = scenarios.find(({ name }) => name === "patch-upgrade");

@@ -381,6 +381,7 @@ export const leftOut: Readonly<Record<string, string>> = {
     "changes the machine; test/packaging/npm-package.test.ts installs the package into a folder",
   "npm pack": otherTest("test/packaging/npm-package.test.ts"),
   "npm test": "is this suite",
+  "npm run test:long": "is this suite",
   "npm run bench": "takes ten minutes of measuring",
   "npm run bench -- --fair 2000x50": "takes many minutes of measuring",
   "npm run bench:real -- --clusters 10 --groups 20":

@@ -75,7 +75,7 @@ function inWorld(
   commands: readonly Run[],
   prelude: string,
 ): void {
-  describe(title, { skip }, () => {
+  describe(`${title} (long)`, { skip }, () => {
     let folder: string;
     let dev: RunningCommand;
 

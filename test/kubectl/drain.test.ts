@@ -68,7 +68,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-describe("kubectl drain", { skip }, () => {
+describe("kubectl drain (long)", { skip }, () => {
   for (const { title, spec, world: options } of rows) {
     test(`[DRAIN30] of every node, one after the other, ends by itself: ${title}`, async (context) => {
       const { nodes, zones } = options;

@@ -69,7 +69,7 @@ async function stored(world: TestWorld): Promise<unknown> {
   return { clusters, pods };
 }
 
-describeMatrix("[PL9] through the real kubectl", {
+describeMatrix("[PL9] through the real kubectl (long)", {
   ...{ start, run, stored },
   async stop() {
     await served.close();

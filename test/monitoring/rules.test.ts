@@ -110,7 +110,7 @@ test("[MON11] what is installed is what the sources give, and no dashboard is la
 });
 
 test(
-  "[MON12] promtool takes the rules, and every alarm fires when it should and not when it should not",
+  "[MON12] promtool takes the rules, and every alarm fires when it should and not when it should not (long)",
   { skip },
   () => {
     const rules = join(root, "deploy/monitoring/rules.yaml");

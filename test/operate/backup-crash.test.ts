@@ -58,7 +58,7 @@ async function lifeOf(world: FullWorld, name: string, crash?: Crash): Promise<Li
   return { commands: commandsIn(world.requests.slice(mark), name), hasCrashed };
 }
 
-test("[BK46][BK72][BK73] a crash at any write changes nothing of what is done", async () => {
+test("[BK46][BK72][BK73] a crash at any write changes nothing of what is done (long)", async () => {
   const world = await openBackupWorld(9);
   const first = world.startOperator();
   await world.createCluster();

@@ -113,7 +113,7 @@ test("[BK75] data in a place to which another backup writes is not deleted", asy
   world.close();
 });
 
-test("[BK97] a spec that cannot be right is answered once, without its secret, and can be deleted", async () => {
+test("[BK97] a spec that cannot be right is answered once, without its secret, and can be deleted (long)", async () => {
   const world = await FullWorld.open({ seed: 6 });
   const running = world.startOperator();
   const blobStoreConfiguration = { accountName: "key:s3cr3t" };

@@ -169,7 +169,7 @@ for (const { title, change, field, words } of mistakes) {
   });
 }
 
-test("[PACK68] `validate` tells every mistake with field and remedy, and takes the example", async () => {
+test("[PACK68] `validate` tells every mistake with field and remedy, and takes the example (long)", async () => {
   const wrong = mistakes.map(({ change }, index) => {
     const cluster = withChange(change);
     return JSON.stringify({ ...cluster, metadata: { name: `wrong-${index}` } });

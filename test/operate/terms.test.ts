@@ -159,7 +159,7 @@ for (const hangs of ["lease", "writes"] as const) {
   });
 }
 
-test("[RUN23] when the API server was away for a minute, somebody leads again and works", async () => {
+test("[RUN23] when the API server was away for a minute, somebody leads again and works (long)", async () => {
   const { testWorld, first, second } = await twoInstances();
   const { clock } = testWorld;
   await testWorld.createCluster(tiny);

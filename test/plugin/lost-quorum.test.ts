@@ -69,7 +69,7 @@ test("[PL71] [PL72] a connection string that is given brings the database back",
   });
 });
 
-test("[PL73] [PL74] [PL75] [PL76] a region that is left serves again, and what was lost is said", async () => {
+test("[PL73] [PL74] [PL75] [PL76] a region that is left serves again, and what was lost is said (long)", async () => {
   await MultiTestWorld.run({ names: threeClusters.names }, async (world) => {
     await createRegions(world, threeClusters);
     const left = world.at("remote");
@@ -142,7 +142,7 @@ test("[PL87] coordinators that come back while the question is open stop it, and
 /** A region with the loss of one pod more can go on; without two of its logs it cannot, and nobody may claim that it does. */
 for (const lostHere of [1, 2]) {
   const title = lostHere === 1 ? "and the database serves" : "and one that does not serve is told";
-  test(`[PL74] [PL75] [PL76] where too few coordinators are left, new ones get the state of one that lives, ${title}`, async () => {
+  test(`[PL74] [PL75] [PL76] where too few coordinators are left, new ones get the state of one that lives, ${title} (long)`, async () => {
     await MultiTestWorld.run({ names: threeClusters.names }, async (world) => {
       await createRegions(world, threeClusters);
       const left = world.at("remote");

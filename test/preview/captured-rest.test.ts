@@ -54,7 +54,7 @@ async function assertRests(picture: Picture): Promise<void> {
 }
 
 for (const [name, spec, options] of captures) {
-  test(`[PV3] a picture around the real status ${name} rests without a write`, async () => {
+  test(`[PV3] a picture around the real status ${name} rests without a write (long)`, async () => {
     await TestWorld.runWithCluster({ ...options, spec: { ...spec, version } }, async (world) => {
       await world.clock.advance(3 * minuteMs);
       await assertRests(pictureWithStatus(await pictureOf(world), capturedStatus(name)));

@@ -46,7 +46,7 @@ test("[PV4] [PV5] [PV7] a growth is previewed with its pods, volumes and data, a
   });
 });
 
-test("[PV4] a run that the limit of computing cuts off does not make those before it unfinished", async () => {
+test("[PV4] a run that the limit of computing cuts off does not make those before it unfinished (long)", async () => {
   await TestWorld.runWithCluster({}, async (world) => {
     const picture = await pictureOf(world);
     const customParameters = ["knob_max_trace_lines=1000"];
@@ -119,7 +119,7 @@ test("[PV13] applied by the server, what its manager has no more goes, and what 
   });
 });
 
-test("[PV4] [PV8] pods without room are blocked, with what the scheduler says and what to do", async () => {
+test("[PV4] [PV8] pods without room are blocked, with what the scheduler says and what to do (long)", async () => {
   await TestWorld.runWithCluster({ spec: small }, async (world) => {
     const picture = await pictureOf(world);
     const { spec } = picture.cluster;
@@ -145,7 +145,7 @@ test("[PV4] [PV8] pods without room are blocked, with what the scheduler says an
   });
 });
 
-test("[WIN15] a preview goes on to the next maintenance window, and says when it opens", async () => {
+test("[WIN15] a preview goes on to the next maintenance window, and says when it opens (long)", async () => {
   const maintenanceWindows = [{ cron: "0 * * * *", duration: "10m" }];
   const spec = { ...small, automationOptions: { maintenanceWindows } };
   await TestWorld.runWithCluster({ spec, nodes: 9 }, async (world) => {

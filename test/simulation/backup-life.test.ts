@@ -6,14 +6,14 @@ import { backupFaultNames } from "../../src/sim/workloads/backups/backup-fault-n
 import { planOfLife, walkLife } from "../../src/sim/workloads/life-walk.ts";
 
 for (const seed of [3, 7]) {
-  test(`[W130] [W131] [W132] [W133] [W134] [W136] the life with backups of seed ${seed} goes well`, async () => {
+  test(`[W130] [W131] [W132] [W133] [W134] [W136] the life with backups of seed ${seed} goes well (long)`, async () => {
     const { failure, events, lastLines } = await walkLife(seed, { backups: true, steps: 6 });
     const story = [failure, ...events, ...lastLines.slice(-20)].join("\n");
     assert.equal(failure, undefined, story);
   });
 }
 
-test("[W69] one seed is one life with backups, another one than without them", async () => {
+test("[W69] one seed is one life with backups, another one than without them (long)", async () => {
   const hashes: string[] = [];
   for (const backups of [true, true, false]) {
     hashes.push((await walkLife(4, { backups, steps: 1 })).hash);

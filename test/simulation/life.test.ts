@@ -16,7 +16,7 @@ import type { LifeOptions } from "../../src/sim/workloads/life-walk.ts";
 const seeds = [4, 13];
 
 for (const seed of seeds) {
-  test(`[W66] [W67] [W98] [W99] [W68] [W69] [W97] [W113] [W118] [W121] [W124] the life of seed ${seed} goes well`, async () => {
+  test(`[W66] [W67] [W98] [W99] [W68] [W69] [W97] [W113] [W118] [W121] [W124] the life of seed ${seed} goes well (long)`, async () => {
     const { failure, events, lastLines } = await walkLife(seed);
     const story = [failure, ...events, ...lastLines.slice(-20)].join("\n");
     assert.equal(failure, undefined, story);
@@ -40,13 +40,13 @@ test("[W96] lives begin with every kind of database", () => {
   assert.deepEqual([...found].sort(), expected.sort());
 });
 
-test("[W69] one seed is one life", async () => {
+test("[W69] one seed is one life (long)", async () => {
   const hashes = new Set<string>();
   for (let run = 0; run < 2; run += 1) hashes.add((await walkLife(13, { steps: 4 })).hash);
   assert.equal(hashes.size, 1);
 });
 
-test("[SIM11] a life does not depend on those that were lived before it", async () => {
+test("[SIM11] a life does not depend on those that were lived before it (long)", async () => {
   const hashesIn = async (order: readonly number[]): Promise<Map<number, string>> => {
     const hashes = new Map<number, string>();
     for (const seed of order) hashes.set(seed, (await walkLife(seed, { steps: 2 })).hash);
@@ -71,7 +71,7 @@ async function printed(options: Partial<SimulateOptions>) {
   return { outcome, speed, lines: lines.filter((line) => !speed.includes(line)) };
 }
 
-test("[W69] [W112] a simulation prints the first seed, a line for each, the sum and its speed", async () => {
+test("[W69] [W112] a simulation prints the first seed, a line for each, the sum and its speed (long)", async () => {
   const { outcome, lines, speed } = await printed({ seeds: 2, jobs: 2 });
   assert.deepEqual(outcome, { passed: 2, failed: 0 });
   assert.equal(lines[0], "seed 13");
@@ -83,7 +83,7 @@ test("[W69] [W112] a simulation prints the first seed, a line for each, the sum 
   assert.deepEqual(alone.lines, lines, "two at once are what one after the other are");
 });
 
-test("[W112] a simulation with hours lives on until they are over", async () => {
+test("[W112] a simulation with hours lives on until they are over (long)", async () => {
   // So short that the time is over when the first life ends.
   const { outcome, lines } = await printed({ hours: 0.000_01, steps: 0 });
   assert.deepEqual(outcome, { passed: 1, failed: 0 });
@@ -111,7 +111,7 @@ test("[W110] [W113] every fault comes in some life, and none depends on what is 
   );
 });
 
-test("[W122] another instance takes over from one that stands still, and both do no harm", async () => {
+test("[W122] another instance takes over from one that stands still, and both do no harm (long)", async () => {
   const leading: string[] = [];
   const { failure, events } = await walkLife(23, {
     steps: 7,
@@ -138,7 +138,7 @@ const early: readonly (readonly [string, number, LifeOptions, RegExp])[] = [
 ];
 
 for (const [title, seed, options, event] of early) {
-  test(`${title}, and the life goes well`, async () => {
+  test(`${title}, and the life goes well (long)`, async () => {
     const { failure, events } = await walkLife(seed, options);
     assert.equal(failure, undefined, events.join("\n"));
     assert.ok(
@@ -148,7 +148,7 @@ for (const [title, seed, options, event] of early) {
   });
 }
 
-test("[W110] what is left out does not happen, and everything else is drawn as before", async () => {
+test("[W110] what is left out does not happen, and everything else is drawn as before (long)", async () => {
   const whole = await walkLife(13, { steps: 3, faults: [] });
   const [first = "", ...rest] = whole.events;
   const partial = await walkLife(13, { steps: 3, faults: [], without: ["1"] });

@@ -42,7 +42,7 @@ function startPlugin(...args: string[]): Running {
   };
 }
 
-test("[WEB24] [WEB25] [WEB32] [WEB33] a whole world, looked at by npm start itself and by the plugin", async (context) => {
+test("[WEB24] [WEB25] [WEB32] [WEB33] a whole world, looked at by npm start itself and by the plugin (long)", async (context) => {
   const kubeconfig = join(folder, "kubeconfig");
   const dev = startCommand([
     ...["dev", "--port", "0", "--dashboard-port", "0", "--kubeconfig", kubeconfig, "--speed", "60"],
@@ -116,7 +116,7 @@ test("[WEB24] [WEB25] [WEB32] [WEB33] a whole world, looked at by npm start itse
   assert.deepEqual([code, stderr], [0, ""]);
 });
 
-test("[WEB33] --once has no dashboard", async () => {
+test("[WEB33] --once has no dashboard (long)", async () => {
   const { code, stdout } = await runCommand(["dev", "--once", "--speed", "200"]);
   assert.equal(code, 0);
   assert.ok(!stdout.includes("Dashboard"));

@@ -44,7 +44,7 @@ const sourceOf = (loaded: LoadedBundle): ReturnType<typeof fileSource> =>
 const clusterOf = (source: ReturnType<typeof fileSource>): ClusterModel =>
   source.look(ref, () => {}).model().cluster as ClusterModel;
 
-test("[WEB31] [WEB10] a saved picture and a support bundle are shown as they were", async () => {
+test("[WEB31] [WEB10] a saved picture and a support bundle are shown as they were (long)", async () => {
   await TestWorld.runWithCluster({ spec: small }, async (world) => {
     const { client, clock } = world;
     const exec = databaseExec(world);
@@ -81,7 +81,7 @@ test("[WEB31] [WEB10] a saved picture and a support bundle are shown as they wer
   });
 });
 
-test("[WEB31] [PIC30] a bundle fills now, the time line and the backups as a live page does", async () => {
+test("[WEB31] [PIC30] a bundle fills now, the time line and the backups as a live page does (long)", async () => {
   await BackupWorld.run({ spec: tiny }, async (scene) => {
     const { world } = scene;
     await scene.create();

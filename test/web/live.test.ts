@@ -69,7 +69,7 @@ test("[WEB7] [WEB15] a pod that is deleted is told by its tile at once, and by t
   });
 });
 
-test("[WEB15] an upgrade is followed on the time line", async () => {
+test("[WEB15] an upgrade is followed on the time line (long)", async () => {
   await TestWorld.runWithCluster({ spec: small }, async (world) => {
     const source = liveSource(world);
     const page = new TestPage(world, source, "sample");

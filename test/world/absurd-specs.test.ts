@@ -41,7 +41,7 @@ const absurd: readonly (readonly [string, object])[] = [
 ];
 
 for (const [field, change] of absurd) {
-  test(`[API36] a stored ${field} beyond its limit is InvalidSpec and costs nobody anything`, async () => {
+  test(`[API36] a stored ${field} beyond its limit is InvalidSpec and costs nobody anything (long)`, async () => {
     await TestWorld.runWithCluster({ spec: tiny }, async (world) => {
       const before = (await world.pods()).map(({ metadata }) => metadata.uid).sort();
       await storedBeforeLimits(world, () => world.changeSpec(change));

@@ -153,7 +153,7 @@ test("[W86] without a storage class the volumes are named as the cause", async (
   });
 });
 
-test("[W87] a power cut of all nodes is reported and survived with all data", async () => {
+test("[W87] a power cut of all nodes is reported and survived with all data (long)", async () => {
   await TestWorld.runWithCluster({ spec: small }, async (world) => {
     const names = world.world.kubelet.nodeNames();
     for (const name of names) await world.world.kubelet.stopNode(name);
@@ -170,7 +170,7 @@ test("[W87] a power cut of all nodes is reported and survived with all data", as
   });
 });
 
-test("[W88] waiting costs next to nothing: a cluster that cannot come up causes few writes", async () => {
+test("[W88] waiting costs next to nothing: a cluster that cannot come up causes few writes (long)", async () => {
   const nodeCapacity = { cpu: "100m", memory: "1Gi", pods: "20" };
   await TestWorld.run({ nodes: 3, nodeCapacity }, async (world) => {
     await world.createCluster(small);
@@ -200,7 +200,7 @@ test("[W89] a locked database is reported, and the report goes with the lock", a
   });
 });
 
-test("[W90] a command that the database refuses is told in its words and repeated with growing pauses", async () => {
+test("[W90] a command that the database refuses is told in its words and repeated with growing pauses (long)", async () => {
   let refused = 0;
   const refusal = "ERROR: this cannot be done now";
   const wrapAdmin = (admin: AdminClientFactory): AdminClientFactory => ({
@@ -227,7 +227,7 @@ test("[W90] a command that the database refuses is told in its words and repeate
   });
 });
 
-test("[W93] ten clusters come up side by side in hardly more time than one", async () => {
+test("[W93] ten clusters come up side by side in hardly more time than one (long)", async () => {
   const creation = async (count: number): Promise<number> => {
     let tookMs = 0;
     await TestWorld.run({ nodes: 12, seed: 4 }, async (world) => {

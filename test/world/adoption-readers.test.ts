@@ -100,7 +100,7 @@ for (const [was, is] of [
   [true, false],
   [false, true],
 ] as const) {
-  test(`[ADO4] servers listen as the connection string says: TLS was ${was} and is to be ${is}`, async () => {
+  test(`[ADO4] servers listen as the connection string says: TLS was ${was} and is to be ${is} (long)`, async () => {
     const specOf = (enableTls: boolean): Partial<ClusterSpec> => ({
       ...before,
       processes: securedProcesses,

@@ -220,7 +220,7 @@ const slips: readonly (readonly [string, Partial<ClusterSpec>, Partial<ClusterSp
   ["servers in a pod", { storageServersPerPod: 2 }, { storageServersPerPod: 1 }],
 ];
 
-test("[ADO16] names that the connection string needs are kept until the database was seen", async () => {
+test("[ADO16] names that the connection string needs are kept until the database was seen (long)", async () => {
   await afterLoss(
     async (world, { connectionString: seedConnectionString }) => {
       const routing = { useDNSInClusterFile: false };
@@ -285,7 +285,7 @@ test("[HALL5] [ADO6] over halls that the volumes tell, no pod is made more than 
   );
 });
 
-test("[ADO7] another version that is wished for while the database comes back does not take it down unseen", async () => {
+test("[ADO7] another version that is wished for while the database comes back does not take it down unseen (long)", async () => {
   const automationOptions = { podUpdateStrategy: "Delete" } as const;
   const former = { ...before, version: "7.3.63", automationOptions };
   await afterLoss(async (world, { connectionString: seedConnectionString }) => {
@@ -358,7 +358,7 @@ for (const isKept of [true, false]) {
   });
 }
 
-test("[ADO7] packing, and process groups to remove, wait until the database was seen: nothing empty joins it", async () => {
+test("[ADO7] packing, and process groups to remove, wait until the database was seen: nothing empty joins it (long)", async () => {
   const databaseConfiguration = { redundancy_mode: "single" } as const;
   const former = { ...before, databaseConfiguration };
   await TestWorld.runWithCluster({ nodes: 9, spec: former }, async (world) => {
@@ -387,7 +387,7 @@ test("[ADO7] packing, and process groups to remove, wait until the database was 
   });
 });
 
-test("[ADO8] the connection string of another database that serves costs no disk, and can be corrected", async () => {
+test("[ADO8] the connection string of another database that serves costs no disk, and can be corrected (long)", async () => {
   const other = { name: "other" };
   await TestWorld.runWithCluster({ nodes: 12, spec: before }, async (world) => {
     const right = (await world.cluster()).status?.connectionString ?? "";

@@ -18,7 +18,7 @@ async function adviceIn(world: TestWorld): Promise<string[]> {
   return ((await world.cluster()).status?.advice ?? []).map(({ topic }) => topic);
 }
 
-test("[ADV1] [ADV6] [ADV7] [ADV11] a lavish cluster is told of it, is reconciled, and nothing is done", async () => {
+test("[ADV1] [ADV6] [ADV7] [ADV11] a lavish cluster is told of it, is reconciled, and nothing is done (long)", async () => {
   await TestWorld.runWithCluster({ spec: lavish, nodes: 9 }, async (world) => {
     assert.deepEqual(await adviceIn(world), ["LogsTooMany"]);
     await world.clock.advance(65 * minuteMs);
@@ -64,7 +64,7 @@ test("[ADV1] the example is told of its logs", async () => {
   });
 });
 
-test("[ADV9] a cluster at rest with advice writes nothing for an hour, and one of default size has none", async () => {
+test("[ADV9] a cluster at rest with advice writes nothing for an hour, and one of default size has none (long)", async () => {
   for (const spec of [
     lavish,
     small,
@@ -83,7 +83,7 @@ test("[ADV9] a cluster at rest with advice writes nothing for an hour, and one o
   }
 });
 
-test("[ADV2] advice stands while the database is down, and a database that sleeps has none", async () => {
+test("[ADV2] advice stands while the database is down, and a database that sleeps has none (long)", async () => {
   await TestWorld.runWithCluster({ spec: lavish, nodes: 9 }, async (world) => {
     const hosts = (await world.pods()).map(({ status }) => status?.podIP ?? "");
     for (const host of hosts) world.world.fdb.faults.cutAddress(host);

@@ -20,7 +20,7 @@ async function headline(scene: BackupWorld): Promise<string> {
   return explainBackup(input, scene.world.clock.nowMs()).headline;
 }
 
-test("[BK84] a backup of a sleeping database says so, does not alarm, and goes on when it wakes", async () => {
+test("[BK84] a backup of a sleeping database says so, does not alarm, and goes on when it wakes (long)", async () => {
   await BackupWorld.run({ nodes: 9 }, async (scene) => {
     const { world } = scene;
     await scene.create();
@@ -77,7 +77,7 @@ test("[BK84] a change of a backup waits while the database sleeps, and says why"
   });
 });
 
-test("[BK84] runs of a schedule are skipped in a sleep, without a Warning", async () => {
+test("[BK84] runs of a schedule are skipped in a sleep, without a Warning (long)", async () => {
   await BackupWorld.run({ nodes: 9 }, async (scene) => {
     await scene.create({ backupMode: "oneTime", schedule: { cron: "0 * * * *" } });
     await sleep(scene);

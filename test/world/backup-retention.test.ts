@@ -16,7 +16,7 @@ async function windowMinutes(scene: BackupWorld): Promise<number> {
   return (scene.world.clock.nowMs() - from) / minuteMs;
 }
 
-test("[BK100][BK103] the last ten minutes stay restorable, and the store does not grow for ever", async () => {
+test("[BK100][BK103] the last ten minutes stay restorable, and the store does not grow for ever (long)", async () => {
   await BackupWorld.run({}, async (scene) => {
     await scene.create({ retention });
     await scene.untilRestorable();

@@ -24,7 +24,7 @@ function destinations({ store }: BackupWorld): string[] {
   return [...new Set(names.filter((name) => name !== undefined))].toSorted();
 }
 
-test("[BK140][BK142][BK146] runs begin when they are due, each in its own place, and the newest two stay", async () => {
+test("[BK140][BK142][BK146] runs begin when they are due, each in its own place, and the newest two stay (long)", async () => {
   await BackupWorld.run({}, async (scene) => {
     await scene.create(spec(often));
     await scene.advance(2 * minuteMs);
@@ -73,7 +73,7 @@ test("[BK145] a run that was missed while no operator ran is made up, once", asy
   });
 });
 
-test("[BK144] a paused backup with a schedule skips its runs and says so, and goes on when it is resumed", async () => {
+test("[BK144] a paused backup with a schedule skips its runs and says so, and goes on when it is resumed (long)", async () => {
   await BackupWorld.run({}, async (scene) => {
     await scene.create({ ...spec(often), backupState: "Paused" });
     await scene.advance(45 * minuteMs);
@@ -90,7 +90,7 @@ test("[BK144] a paused backup with a schedule skips its runs and says so, and go
   });
 });
 
-test("[BK144] a store that does not answer makes a run fail, and the next one begins without it", async () => {
+test("[BK144] a store that does not answer makes a run fail, and the next one begins without it (long)", async () => {
   await BackupWorld.run({ secret: "WRONG" }, async (scene) => {
     await scene.create(spec(often));
     await scene.advance(45 * minuteMs);
@@ -119,7 +119,7 @@ test("[BK143] a schedule that never fires is refused, and works once it is corre
   });
 });
 
-test("[BK146] nothing is deleted once somebody wants to keep more", async () => {
+test("[BK146] nothing is deleted once somebody wants to keep more (long)", async () => {
   let isEdited = false;
   const worlds: BackupWorld[] = [];
   const lastLook = async ({ method, path }: KubeRequest): Promise<void> => {
@@ -146,7 +146,7 @@ test("[BK146] nothing is deleted once somebody wants to keep more", async () => 
   });
 });
 
-test("[BK147] cleanup deletes the data of all runs", async () => {
+test("[BK147] cleanup deletes the data of all runs (long)", async () => {
   await BackupWorld.run({}, async (scene) => {
     await scene.create({ ...spec({ cron: "*/20 * * * *" }), deletionPolicy: "cleanup" });
     await scene.advance(45 * minuteMs);

@@ -42,7 +42,7 @@ async function assertTrue(scene: BackupWorld): Promise<void> {
   }
 }
 
-test("[BK130][BK133] the times of a backup are written once in ten minutes, with both sides of a recovery", async () => {
+test("[BK130][BK133] the times of a backup are written once in ten minutes, with both sides of a recovery (long)", async () => {
   await BackupWorld.run({}, async (scene) => {
     await scene.create();
     await scene.untilRestorable();
@@ -65,7 +65,7 @@ test("[BK130][BK133] the times of a backup are written once in ten minutes, with
   });
 });
 
-test("[BK133] an operator that was away catches up, and a backup that has ended is covered", async () => {
+test("[BK133] an operator that was away catches up, and a backup that has ended is covered (long)", async () => {
   await BackupWorld.run({}, async (scene) => {
     await scene.create();
     await scene.untilRestorable();

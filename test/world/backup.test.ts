@@ -56,7 +56,7 @@ test("[BK51][BK53][BK80][BK95] a backup is looked at, started, becomes restorabl
   });
 });
 
-test("[BK20] a look at a backup at rest costs fifteen reads, however long it has run", async () => {
+test("[BK20] a look at a backup at rest costs fifteen reads, however long it has run (long)", async () => {
   const looks: number[] = [];
   const wrapAdmin = withAdmin((client) => ({
     transact: (body, options) => {

@@ -187,7 +187,7 @@ const mistakes: readonly Mistake[] = [
 ];
 
 for (const { name, options = {}, wrong, right } of mistakes) {
-  test(`[T100] [R110] corrected before the database exists: ${name}`, async () => {
+  test(`[T100] [R110] corrected before the database exists: ${name} (long)`, async () => {
     await TestWorld.run(options, async (world) => {
       await world.createCluster(wrong);
       await world.clock.advance(5 * minuteMs);
@@ -222,7 +222,7 @@ test("[HALL12] nothing is placed while a hall offers one zone, and everything wh
   });
 });
 
-test("[HALL39] processes of a hall that share a zone are spread when other nodes take pods again", async () => {
+test("[HALL39] processes of a hall that share a zone are spread when other nodes take pods again (long)", async () => {
   await TestWorld.run(nine, async (world) => {
     const [, ...closed] = await hallNodes(world, "zone-3");
     const close = async (unschedulable: boolean): Promise<void> => {
@@ -321,7 +321,7 @@ const hallMistakes = [
 ] as const;
 
 for (const { who, how, common, wrong, right } of hallMistakes) {
-  test(`[T100] the data hall of ${who}, one of three resources, ${how}: corrected before the database exists`, async () => {
+  test(`[T100] the data hall of ${who}, one of three resources, ${how}: corrected before the database exists (long)`, async () => {
     await TestWorld.run(nine, async (world) => {
       await createHalls(world, common, { [who]: wrong });
       await world.clock.advance(5 * minuteMs);

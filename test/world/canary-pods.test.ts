@@ -54,7 +54,7 @@ const cases: readonly [string, Partial<ClusterSpec>, object, RegExp][] = [
 ];
 
 for (const [what, wrong, back, message] of cases) {
-  test(`[T117] ${what}: the first fault domain stops the others, is explained, and heals when it is taken back`, async () => {
+  test(`[T117] ${what}: the first fault domain stops the others, is explained, and heals when it is taken back (long)`, async () => {
     await TestWorld.runWithCluster(options, async (world) => {
       await world.clock.advance(2 * minuteMs);
       await world.changeSpec(wrong);
@@ -74,7 +74,7 @@ for (const [what, wrong, back, message] of cases) {
   });
 }
 
-test("[T117] a corrected image is another try: the one pod is made again, and the others follow", async () => {
+test("[T117] a corrected image is another try: the one pod is made again, and the others follow (long)", async () => {
   await TestWorld.runWithCluster(options, async (world) => {
     await world.clock.advance(2 * minuteMs);
     await world.changeSpec({ mainContainer: noTag });

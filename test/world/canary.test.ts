@@ -22,7 +22,7 @@ function kills(world: TestWorld): number[] {
 }
 
 for (const imageType of ["unified", "split"] as const) {
-  test(`[T113] [KAS66] a knob that ends fdbserver costs one process and no recovery, is explained, and heals when it is taken back (${imageType} image)`, async () => {
+  test(`[T113] [KAS66] a knob that ends fdbserver costs one process and no recovery, is explained, and heals when it is taken back (${imageType} image) (long)`, async () => {
     await TestWorld.runWithCluster({ ...options, spec: { ...roomy, imageType } }, async (world) => {
       await world.clock.advance(2 * minuteMs);
       const before = recoveries(world);
@@ -77,7 +77,7 @@ test("[T111] [FENCE6] a knob of storage alone does not reach the last copy besid
 });
 
 for (const delayMs of [0, 40_000, 75_000]) {
-  test(`[T116] a knob that ends fdbserver, ${delayMs} ms after TLS was asked for, costs one process too`, async () => {
+  test(`[T116] a knob that ends fdbserver, ${delayMs} ms after TLS was asked for, costs one process too (long)`, async () => {
     const spec = { ...roomy, processes: securedProcesses };
     await TestWorld.runWithCluster({ ...options, spec, hasCertificates: true }, async (world) => {
       await world.clock.advance(2 * minuteMs);
@@ -121,7 +121,7 @@ test("[T113] another bad knob in its place says so again, with the new value", a
   });
 });
 
-test("[T114] an operator that starts while the first one has failed leaves the others alone too", async () => {
+test("[T114] an operator that starts while the first one has failed leaves the others alone too (long)", async () => {
   await TestWorld.runWithCluster(options, async (world) => {
     await world.clock.advance(2 * minuteMs);
     await world.changeSpec(bad);

@@ -65,7 +65,7 @@ test("[CERT5] [CERT6] [CERT7] [CERT8] [CERT9] a certificate is told of 14 days b
   });
 });
 
-test("[CERT4] certificates of a cluster at rest cost no write, also after the operator has started again", async () => {
+test("[CERT4] certificates of a cluster at rest cost no write, also after the operator has started again (long)", async () => {
   await TestWorld.runWithCluster({ spec: secured, hasCertificates: true }, async (world) => {
     await renew(world, 10 * dayMs);
     await world.clock.advance(settledMs);
@@ -81,7 +81,7 @@ test("[CERT4] certificates of a cluster at rest cost no write, also after the op
   });
 });
 
-test("[CERT7] a process that keeps its old certificate is named until it reads the new one", async () => {
+test("[CERT7] a process that keeps its old certificate is named until it reads the new one (long)", async () => {
   const slow = knob.replace("600", "10800");
   const processes = {
     ...secured.processes,
@@ -100,7 +100,7 @@ test("[CERT7] a process that keeps its old certificate is named until it reads t
   });
 });
 
-test("[CERT6] [CERT9] after the end nobody connects any more; a renewal brings the database back without a restart", async () => {
+test("[CERT6] [CERT9] after the end nobody connects any more; a renewal brings the database back without a restart (long)", async () => {
   await TestWorld.runWithCluster({ spec: secured, hasCertificates: true }, async (world) => {
     const pods = (await world.pods()).map(({ metadata }) => metadata.uid).sort();
     await renew(world, 2 * hourMs);

@@ -15,7 +15,7 @@ async function blockedObject(world: TestWorld): Promise<string> {
   return blocked?.object ?? "";
 }
 
-test("[API42] a running cluster that is switched to TLS without certificates keeps every pod and process", async () => {
+test("[API42] a running cluster that is switched to TLS without certificates keeps every pod and process (long)", async () => {
   const spec = { ...small, minimumUptimeSecondsForBounce: 30 };
   await TestWorld.runWithCluster({ spec, hasCertificates: true }, async (world) => {
     const before = (await world.pods()).map(({ metadata }) => metadata.resourceVersion);

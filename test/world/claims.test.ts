@@ -77,7 +77,7 @@ const lives: [Parameters<typeof specOf>[0], Parameters<typeof specOf>[1], string
 ];
 for (const [mode, strategy, processClass] of lives) {
   const whose = processClass === undefined ? "all claims" : `all claims of class ${processClass}`;
-  test(`[S100] ${whose} are deleted and the pods change: nothing is lost (${mode}, ${strategy})`, async () => {
+  test(`[S100] ${whose} are deleted and the pods change: nothing is lost (${mode}, ${strategy}) (long)`, async () => {
     const options = { spec: specOf(mode, strategy), nodes: 14 };
     await TestWorld.runWithCluster(options, async (world) => {
       const gone = await deleteClaims(world, processClass);
@@ -87,7 +87,7 @@ for (const [mode, strategy, processClass] of lives) {
   });
 }
 
-test("[S100] the operator dies again and again while the claims are going: nothing is lost", async () => {
+test("[S100] the operator dies again and again while the claims are going: nothing is lost (long)", async () => {
   const options = { spec: specOf("double", "Delete"), nodes: 14 };
   await TestWorld.runWithCluster(options, async (world) => {
     const gone = await deleteClaims(world, "storage");

@@ -56,7 +56,7 @@ async function leftEntries(world: TestWorld): Promise<string[]> {
   );
 }
 
-test("[CO41] a knob rolled out to three resources is one kill and one recovery", async () => {
+test("[CO41] a knob rolled out to three resources is one kill and one recovery (long)", async () => {
   await TestWorld.run({ nodes: 9, nodeCapacity }, async (world) => {
     await createAll(world, "global");
     const before = recoveries(world);
@@ -74,7 +74,7 @@ test("[CO41] a knob rolled out to three resources is one kill and one recovery",
   });
 });
 
-test("[CO27] all transaction processes of three resources are replaced by one exclusion and one inclusion", async () => {
+test("[CO27] all transaction processes of three resources are replaced by one exclusion and one inclusion (long)", async () => {
   await TestWorld.run({ nodes: 9, nodeCapacity }, async (world) => {
     await createAll(world, "global");
     for (const name of names) {

@@ -45,7 +45,7 @@ async function commandLines(world: TestWorld): Promise<string[]> {
 }
 
 for (const imageType of ["unified", "split"] as const) {
-  test(`[W1] the default cluster comes up with the ${imageType} image`, async () => {
+  test(`[W1] the default cluster comes up with the ${imageType} image (long)`, async () => {
     await created({ imageType }, async (world) => {
       const { status } = await world.cluster();
       assert.deepEqual(status?.imageTypes, [imageType]);

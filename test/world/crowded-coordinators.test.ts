@@ -52,7 +52,7 @@ test("[R103] coordinators that are to go find others when nodes are open again",
   });
 });
 
-test("[R104] a node that takes no pod costs one attempt, and the next one follows when others are open", async () => {
+test("[R104] a node that takes no pod costs one attempt, and the next one follows when others are open (long)", async () => {
   await crowdedWorld({}, async (world, closed) => {
     const attempts = async (): Promise<number> => {
       const found = await world.events("ReplacingProcesses");

@@ -23,7 +23,7 @@ async function putBack(world: TestWorld): Promise<void> {
   await world.client.patch(foundationDbClusters, key, patch, { type: "json" });
 }
 
-test("[R100] data moves to where a changed pod template keeps it, and back", async () => {
+test("[R100] data moves to where a changed pod template keeps it, and back (long)", async () => {
   await TestWorld.runWithCluster({ spec, nodes: 9 }, async (world) => {
     await world.changeSpec({ processes: withEmptyDirectory() });
     await untilSettled(world, 30 * minuteMs);
@@ -38,7 +38,7 @@ test("[R100] data moves to where a changed pod template keeps it, and back", asy
   });
 });
 
-test("[R100] [S109] data that the database put on a process without a volume is moved before its pod goes", async () => {
+test("[R100] [S109] data that the database put on a process without a volume is moved before its pod goes (long)", async () => {
   const counts = { storage: 2, log: 3, stateless: 3, unset: 3 };
   await TestWorld.runWithCluster(
     { spec: { ...spec, processCounts: counts }, nodes: 9 },

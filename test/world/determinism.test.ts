@@ -51,13 +51,13 @@ test("[W50] the same seed gives the same trace and the same objects, byte for by
   assert.ok(first.count > 300, `${first.count} lines`);
 });
 
-test("[W51] ten seeds are ten worlds of different shapes, and all of them come up", async () => {
+test("[W51] ten seeds are ten worlds of different shapes, and all of them come up (long)", async () => {
   const hashes = new Set<string>();
   for (let seed = 1; seed <= 10; seed += 1) hashes.add((await history(seed)).hash);
   assert.equal(hashes.size, 10);
 });
 
-test("[W52] with all kinds of trouble a seed still gives one history", async () => {
+test("[W52] with all kinds of trouble a seed still gives one history (long)", async () => {
   for (const seed of [2, 23]) {
     const first = await walk(seed);
     assert.deepEqual(await walk(seed), first);

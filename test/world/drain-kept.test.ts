@@ -18,7 +18,7 @@ import type { TestWorld } from "./world-harness.ts";
 
 const key = { namespace: "default", name: "sample" };
 
-test("[DRAIN21] a budget that a finalizer keeps in its deletion holds no update up, and is told", async () => {
+test("[DRAIN21] a budget that a finalizer keeps in its deletion holds no update up, and is told (long)", async () => {
   await withDrains({}, async (world) => {
     const finalizers = ["example.com/audit"];
     await world.client.patch(

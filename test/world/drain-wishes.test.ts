@@ -173,7 +173,7 @@ test("[DRAIN5] where another cluster has the same labels, its pods count in the 
   });
 });
 
-test("[DRAIN17] while every node is to be left, successors that find no node are not replaced again and again", async () => {
+test("[DRAIN17] while every node is to be left, successors that find no node are not replaced again and again (long)", async () => {
   await withDrains({}, async (world) => {
     const { items } = await world.client.list(nodes);
     const names = items.map(({ metadata }) => metadata.name ?? "");
@@ -322,7 +322,7 @@ test("[DRAIN31] two drains at once take turns", async () => {
   });
 });
 
-test("[DRAIN32] drains during a replacement, an update of pods and an upgrade end", async () => {
+test("[DRAIN32] drains during a replacement, an update of pods and an upgrade end (long)", async () => {
   await withDrains({}, async (world) => {
     const changes = [
       async () => {

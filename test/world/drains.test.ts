@@ -51,7 +51,7 @@ const rows: readonly Row[] = [
 ];
 
 for (const { title, ...shape } of rows) {
-  test(`[DRAIN30] every node, one after the other: ${title}`, async (context) => {
+  test(`[DRAIN30] every node, one after the other: ${title} (long)`, async (context) => {
     await withDrains(shape, async (world) => {
       for (const name of await usedNodes(world)) {
         const watch = await drain(world, [name]);

@@ -15,7 +15,7 @@ import { nightly } from "./managed-backup.ts";
 import { checkOf, DrillWorld, hourly } from "./managed-drill.ts";
 import { frugalProcesses, hourMs, minuteMs, TestWorld, tiny } from "./world-harness.ts";
 
-test("[BK160][BK162][BK164][BK166][BK169][BK170] a drill restores the newest point into a cluster of its own, says what it found, and leaves nothing behind", async () => {
+test("[BK160][BK162][BK164][BK166][BK169][BK170] a drill restores the newest point into a cluster of its own, says what it found, and leaves nothing behind (long)", async () => {
   await DrillWorld.runDrills({}, async (scene) => {
     assert.equal(await scene.condition("Verified"), "Unknown NotTried");
     await scene.untilDrill("Restoring");
@@ -41,7 +41,7 @@ test("[BK160][BK162][BK164][BK166][BK169][BK170] a drill restores the newest poi
   });
 });
 
-test("[BK167] the check of the user decides: its pod has the cluster file, and exit code 0 is good", async () => {
+test("[BK167] the check of the user decides: its pod has the cluster file, and exit code 0 is good (long)", async () => {
   const good = checkOf("sleep 60; true");
   await DrillWorld.runDrills(
     { backup: { verification: hourly({ check: good }) } },
@@ -94,7 +94,7 @@ test("[BK168] a bucket that has lost files fails the drill, which says why and i
   });
 });
 
-test("[BK161] a drill that is due while the one before goes on, or while the backup is paused, is skipped and said", async () => {
+test("[BK161] a drill that is due while the one before goes on, or while the backup is paused, is skipped and said (long)", async () => {
   const slow = hourly({ check: checkOf("sleep 5000; true", 6000), deadline: "2h" });
   await DrillWorld.runDrills({ backup: { verification: slow } }, async (scene) => {
     await scene.untilDrill("Checking");
@@ -125,7 +125,7 @@ test("[BK161] a drill that is due while the one before goes on, or while the bac
   });
 });
 
-test("[BK168][BK170] a drill that does not end by its deadline fails with what it waited for, and is removed", async () => {
+test("[BK168][BK170] a drill that does not end by its deadline fails with what it waited for, and is removed (long)", async () => {
   const verification = hourly({ check: checkOf("sleep 100000"), deadline: "20m" });
   await DrillWorld.runDrills({ backup: { verification } }, async (scene) => {
     const verdict = await scene.untilVerdict();
@@ -139,7 +139,7 @@ test("[BK168][BK170] a drill that does not end by its deadline fails with what i
   });
 });
 
-test("[BK163] volumes that are too small are said before anything is made, and the drill goes on when there is room", async () => {
+test("[BK163] volumes that are too small are said before anything is made, and the drill goes on when there is room (long)", async () => {
   const sized = (storage: string): Verification => {
     const claim = { metadata: {}, spec: { resources: { requests: { storage } } } };
     const processes = { ...frugalProcesses, storage: { volumeClaimTemplate: claim } };
@@ -161,7 +161,7 @@ test("[BK163] volumes that are too small are said before anything is made, and t
 });
 
 for (const policy of ["noop", "cleanup"] as const) {
-  test(`[BK170] deleting the backup (${policy}) in the middle of a drill removes the drill`, async () => {
+  test(`[BK170] deleting the backup (${policy}) in the middle of a drill removes the drill (long)`, async () => {
     await DrillWorld.runDrills({ backup: { deletionPolicy: policy } }, async (scene) => {
       await scene.annotate({ "foundationdb.org/delete-last-backup": "nightly" });
       await scene.untilDrill("Restoring");
@@ -174,7 +174,7 @@ for (const policy of ["noop", "cleanup"] as const) {
   });
 }
 
-test("[BK170] a drill goes when verification is taken out of the spec, or the spec becomes invalid", async () => {
+test("[BK170] a drill goes when verification is taken out of the spec, or the spec becomes invalid (long)", async () => {
   await DrillWorld.runDrills({}, async (scene) => {
     await scene.untilDrill("Restoring");
     await scene.change({ verification: null });
@@ -190,7 +190,7 @@ test("[BK170] a drill goes when verification is taken out of the spec, or the sp
   });
 });
 
-test("[BK171] without the right nothing is made and the wait says how to give it; with it the drill uses exactly that", async () => {
+test("[BK171] without the right nothing is made and the wait says how to give it; with it the drill uses exactly that (long)", async () => {
   await DrillWorld.runDrills({}, async (scene) => {
     const extra = new Set(
       drillRules.flatMap(({ resources, verbs }) =>
@@ -223,7 +223,7 @@ test("[BK171] without the right nothing is made and the wait says how to give it
   });
 });
 
-test("[BK160] the example of the manual passes its drill", async () => {
+test("[BK160] the example of the manual passes its drill (long)", async () => {
   await TestWorld.runWithCluster({}, async (world) => {
     const resources: Readonly<Record<string, Resource<KubeObject>>> = {
       Secret: secrets,

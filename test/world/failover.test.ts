@@ -61,7 +61,7 @@ async function primary(world: MultiTestWorld): Promise<string> {
 
 const all = (id: string): string[] => threeClusters.names.map(() => id);
 
-test("[FO1] [FO4] [FO7] [FO8] failover and back: all resources follow, nobody swaps back, nothing is lost", async () => {
+test("[FO1] [FO4] [FO7] [FO8] failover and back: all resources follow, nobody swaps back, nothing is lost (long)", async () => {
   await inRegions(async (world) => {
     for (const to of ["remote", "main"]) {
       const before = world.database.recoveries.length;
@@ -87,7 +87,7 @@ test("[FO1] [FO4] [FO7] [FO8] failover and back: all resources follow, nobody sw
   });
 });
 
-test("[FO2] [FO3] what is not seen, far behind or unknown is refused, and nothing is changed", async () => {
+test("[FO2] [FO3] what is not seen, far behind or unknown is refused, and nothing is changed (long)", async () => {
   await inRegions(async (world) => {
     const refused = async (args: readonly string[], reason: RegExp): Promise<void> => {
       const result = await failover(world, [...args, "--yes"]);
@@ -124,7 +124,7 @@ test("[FO2] [FO3] what is not seen, far behind or unknown is refused, and nothin
   });
 });
 
-test("[FO3] a wish that another resource has overruled is not woken by a swap", async () => {
+test("[FO3] a wish that another resource has overruled is not woken by a swap (long)", async () => {
   await inRegions(async (world) => {
     for (const name of ["main", "remote"]) {
       const { spec } = await world.cluster(name);
@@ -166,7 +166,7 @@ for (const [end, to] of [
   ["finishes it", "remote"],
   ["takes it back", "main"],
 ] as const) {
-  test(`[FO5] [FO6] a command that dies between two resources is told, and the next one ${end}`, async () => {
+  test(`[FO5] [FO6] a command that dies between two resources is told, and the next one ${end} (long)`, async () => {
     await inRegions(async (world) => {
       const through = dyingAfter(1);
       const args = ["--to", "remote", ...elsewhere, "--yes"];
@@ -224,7 +224,7 @@ test("[FO6] a resource that somebody edits before the write is not written", asy
   });
 });
 
-test("[FO6] [FO7] a status that is written meanwhile stops nothing, and a database that does not follow is told", async () => {
+test("[FO6] [FO7] a status that is written meanwhile stops nothing, and a database that does not follow is told (long)", async () => {
   await inRegions(async (world) => {
     for (const name of world.names) await world.crashOperator(name);
     const through = beforeWriting(() =>

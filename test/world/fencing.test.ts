@@ -73,7 +73,7 @@ async function isRunning(world: TestWorld, id: string): Promise<boolean> {
   return members.some((address) => address.startsWith(`${ip}:`));
 }
 
-test("[FENCE1] [FENCE10] the server stops, pod and volume stay, it is told, and nothing is written meanwhile", async () => {
+test("[FENCE1] [FENCE10] the server stops, pod and volume stay, it is told, and nothing is written meanwhile (long)", async () => {
   await withFences({}, async (world) => {
     const [id = ""] = await idsOf(world, "storage");
     const [pod, claims] = [await podOf(world, id), await world.client.list(persistentVolumeClaims)];
@@ -140,7 +140,7 @@ test("[FENCE2] pods of the split image are refused, and serve on", async () => {
   });
 });
 
-test("[FENCE3] [FENCE4] two fault domains at once are more than a database with two copies can lose", async () => {
+test("[FENCE3] [FENCE4] two fault domains at once are more than a database with two copies can lose (long)", async () => {
   await withFences({}, async (world) => {
     const [first = "", second = ""] = await idsOf(world, "storage");
     await world.changeSpec({ fence: [first, second] });
@@ -184,7 +184,7 @@ const otherPods = {
   processes: { general: { podTemplate: { spec: { terminationGracePeriodSeconds: 17 } } } },
 };
 
-test("[FENCE5] [FENCE6] a roll-out waits for the fence, and the fenced pod is not made anew before", async () => {
+test("[FENCE5] [FENCE6] a roll-out waits for the fence, and the fenced pod is not made anew before (long)", async () => {
   const automationOptions = { podUpdateStrategy: "Delete" } as const;
   await withFences({ automationOptions }, async (world) => {
     const [id = ""] = await idsOf(world, "storage");
@@ -203,7 +203,7 @@ test("[FENCE5] [FENCE6] a roll-out waits for the fence, and the fenced pod is no
   });
 });
 
-test("[FENCE7] one that does not find the database again, since all coordinators are others by then, is replaced as failed", async () => {
+test("[FENCE7] one that does not find the database again, since all coordinators are others by then, is replaced as failed (long)", async () => {
   await withFences({}, async (world) => {
     const [id = ""] = await idsOf(world, "storage");
     await world.changeSpec({ fence: [id] });
@@ -238,7 +238,7 @@ test("[FENCE6] a knob reaches everybody else, and the fenced one when it starts 
   });
 });
 
-test("[FENCE6] an upgrade of all processes at once goes on without the fenced one, which follows", async () => {
+test("[FENCE6] an upgrade of all processes at once goes on without the fenced one, which follows (long)", async () => {
   await withFences({ version: "7.1.57", minimumUptimeSecondsForBounce: 20 }, async (world) => {
     const [id = ""] = await idsOf(world, "storage");
     await world.changeSpec({ fence: [id] });
@@ -257,7 +257,7 @@ test("[FENCE6] an upgrade of all processes at once goes on without the fenced on
   });
 });
 
-test("[FENCE14] an instance fences its own, and the others see that the fault domain is lost", async () => {
+test("[FENCE14] an instance fences its own, and the others see that the fault domain is lost (long)", async () => {
   await MultiTestWorld.run({ names: threeClusters.names }, async (world) => {
     await createRegions(world, threeClusters);
     await world.clock.advance(3 * minuteMs);
@@ -379,7 +379,7 @@ test("[FENCE11] an id that nobody has keeps no database from falling asleep, nor
   });
 });
 
-test("[FENCE5] [FENCE12] a class that shrinks keeps the fenced one; named for removal, its volume stays until the end of the fence", async () => {
+test("[FENCE5] [FENCE12] a class that shrinks keeps the fenced one; named for removal, its volume stays until the end of the fence (long)", async () => {
   await withFences({}, async (world) => {
     const [id = ""] = await idsOf(world, "storage");
     await world.changeSpec({ fence: [id] });
@@ -411,7 +411,7 @@ test("[FENCE5] [FENCE12] a class that shrinks keeps the fenced one; named for re
   });
 });
 
-test("[FENCE13] a fence waits for no window, and a database with one does not fall asleep", async () => {
+test("[FENCE13] a fence waits for no window, and a database with one does not fall asleep (long)", async () => {
   const automationOptions = {
     maintenanceWindows: [{ cron: "0 3 1 1 *", duration: "10m" }],
   };

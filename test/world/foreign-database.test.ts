@@ -62,7 +62,7 @@ test("[S151] a connection string of another database in the status is taken back
   });
 });
 
-test("[S150] nothing rests on the answers of another database, and it is said", async () => {
+test("[S150] nothing rests on the answers of another database, and it is said (long)", async () => {
   await withTwo(async (world) => {
     const [right, wrong] = [await stringOf(world), await stringOf(world, other)];
     const [pods, recoveries] = [(await world.pods()).map(nameOf), recoveriesIn(world)];

@@ -29,7 +29,7 @@ const triple: Partial<ClusterSpec> = {
   processCounts: { storage: 6, log: 6, stateless: 6 },
 };
 
-test("[HALL31] [HALL14] a running triple cluster becomes three_data_hall without an outage", async () => {
+test("[HALL31] [HALL14] a running triple cluster becomes three_data_hall without an outage (long)", async () => {
   await TestWorld.runWithCluster({ ...nineNodes, spec: triple }, async (world) => {
     const before = (await world.cluster()).status?.processGroups ?? [];
     const storage = before.filter(({ processClass }) => processClass === "storage");
@@ -72,7 +72,7 @@ async function askForHalls(
   });
 }
 
-test("[HALL19] the mode is not configured before the halls are there", async () => {
+test("[HALL19] the mode is not configured before the halls are there (long)", async () => {
   await askForHalls(allChecks, async (world) => {
     const wait = await blockedBy(world, "updateDatabaseConfiguration");
     assert.equal(wait?.reason, "ConfigurationUnsafe");
@@ -85,7 +85,7 @@ test("[HALL19] the mode is not configured before the halls are there", async () 
   });
 });
 
-test("[HALL19] without that check the same wish makes the database unavailable for good", async () => {
+test("[HALL19] without that check the same wish makes the database unavailable for good (long)", async () => {
   await askForHalls(withoutCheck("halls"), async (world) => {
     const [database] = world.world.fdb.truth.databases();
     assert.equal(database?.isAvailable, false);
@@ -111,7 +111,7 @@ test("[HALL15] [HALL17] six nodes: five coordinators, at most two in a hall, and
   });
 });
 
-test("[HALL20] a whole hall is not excluded: the fallback mode is named as the way, and opens it", async () => {
+test("[HALL20] a whole hall is not excluded: the fallback mode is named as the way, and opens it (long)", async () => {
   await TestWorld.runWithCluster({ ...nineNodes, spec: threeHalls }, async (world) => {
     const names = await hallNodes(world, "zone-3");
     const { status } = await world.cluster();
@@ -154,7 +154,7 @@ async function cordon(world: TestWorld, name: string): Promise<void> {
   await world.client.patch(nodes, { name }, { spec: { unschedulable: true } }, { type: "merge" });
 }
 
-test("[HALL21] pods are made anew hall by hall, never in two halls at once", async () => {
+test("[HALL21] pods are made anew hall by hall, never in two halls at once (long)", async () => {
   for (const deletionMode of ["Zone", "All"] as const) {
     const spec = {
       ...threeHalls,
@@ -241,7 +241,7 @@ test("[HALL14] a hall for processes that had none comes by one restart", async (
   });
 });
 
-test("[HALL10] a hall that nodes were moved out of is evened out by replacement", async () => {
+test("[HALL10] a hall that nodes were moved out of is evened out by replacement (long)", async () => {
   await TestWorld.runWithCluster({ ...nineNodes, spec: threeHalls }, async (world) => {
     const localities = [
       {

@@ -70,7 +70,7 @@ test("[HALL35] all are replaced and share two hosts of a hall: five coordinators
   });
 });
 
-test("[HALL35] [HALL16] a node that is out makes the set no smaller, and nobody else is kept because of it", async () => {
+test("[HALL35] [HALL16] a node that is out makes the set no smaller, and nobody else is kept because of it (long)", async () => {
   await TestWorld.runWithCluster({ ...nineNodes, spec }, async (world) => {
     const lost = await firstNode(world);
     await world.during(world.world.kubelet.stopNode(lost), minuteMs, "the loss of a node");

@@ -41,7 +41,7 @@ function coordinatorChanges(world: TestWorld): number {
   return acts(world, "changeCoordinators").length;
 }
 
-test("[HALL30] a hall and one more zone are lost: the database serves, and the hall that returns heals it", async () => {
+test("[HALL30] a hall and one more zone are lost: the database serves, and the hall that returns heals it (long)", async () => {
   await runExample("three-data-hall", {}, async (world) => {
     const [lost, other] = [await hallNodes(world, "zone-3"), await hallNodes(world, "zone-2")];
     await lose(world, lost);
@@ -77,7 +77,7 @@ test("[HALL30] a hall and one more zone are lost: the database serves, and the h
   });
 });
 
-test("[HALL23] [HALL16] the fallback mode in an outage of a hall, and back", async () => {
+test("[HALL23] [HALL16] the fallback mode in an outage of a hall, and back (long)", async () => {
   await runExample("three-data-hall", {}, async (world) => {
     const lost = await hallNodes(world, "zone-1");
     const before = await groupsByHall(world);

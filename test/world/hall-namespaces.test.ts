@@ -59,7 +59,7 @@ for (const [mode, key] of [
   ["three_data_hall", "data_hall"],
   ["three_datacenter", "dcid"],
 ] as const) {
-  test(`[HALL40] ${mode} from a label, each hall a resource of its own: nine coordinators, and no hall is missing`, async () => {
+  test(`[HALL40] ${mode} from a label, each hall a resource of its own: nine coordinators, and no hall is missing (long)`, async () => {
     await TestWorld.run({ nodes: 15, zones: 3 }, async (world) => {
       await createTriple(world, key);
       for (const hall of halls) {

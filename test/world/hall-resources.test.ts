@@ -28,7 +28,7 @@ function hallResource(hall: string, zone: string): Partial<ClusterSpec> {
 
 const halls = ["az1", "az2", "az3"] as const;
 
-test("[HALL25] a resource that does not agree about the mode reports it and reverts nothing", async () => {
+test("[HALL25] a resource that does not agree about the mode reports it and reverts nothing (long)", async () => {
   await TestWorld.run({ nodes: 9, zones: 3 }, async (world) => {
     let seed = {};
     for (const [index, hall] of halls.entries()) {

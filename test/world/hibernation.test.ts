@@ -116,7 +116,7 @@ test("[HIB1] [HIB9] [HIB11] [HIB13] [HIB14] [HIB19] a night's sleep: nothing is 
   });
 });
 
-test("[HIB3] coordinators by address: refused, until they have names", async () => {
+test("[HIB3] coordinators by address: refused, until they have names (long)", async () => {
   await withCluster({ routing: { useDNSInClusterFile: false } }, async (world) => {
     await world.changeSpec({ hibernate: true });
     const wait = await untilWait(world, "HibernationRefused", /known by addresses/);
@@ -174,7 +174,7 @@ test("[HIB5] a client that is connected is waited for, until somebody accepts it
   });
 });
 
-test("[HIB7] resources that share a database sleep when all of them accept it, and wake together", async () => {
+test("[HIB7] resources that share a database sleep when all of them accept it, and wake together (long)", async () => {
   await TestWorld.run({ nodes: 12 }, async (world) => {
     const [west, east] = [{ name: "west" }, { name: "east" }];
     const spec: Partial<ClusterSpec> = { ...small, automationOptions: {} };
@@ -205,7 +205,7 @@ test("[HIB7] resources that share a database sleep when all of them accept it, a
   });
 });
 
-test("[HIB2] an upgrade and a replacement are finished before the database sleeps", async () => {
+test("[HIB2] an upgrade and a replacement are finished before the database sleeps (long)", async () => {
   await withCluster({ version: "7.1.57" }, async (world) => {
     const [first] = await groups(world, "storage");
     const id = first?.processGroupID ?? "";
@@ -253,7 +253,7 @@ test("[HIB10] a wish that is taken back half-way brings the pods back", async ()
   });
 });
 
-test("[HIB12] [HIB14] version, counts and volumes that change meanwhile are brought about after waking", async () => {
+test("[HIB12] [HIB14] version, counts and volumes that change meanwhile are brought about after waking (long)", async () => {
   await withCluster({ version: "7.1.57" }, async (world) => {
     await world.changeSpec({ hibernate: true });
     await untilAsleep(world);
@@ -281,7 +281,7 @@ test("[HIB12] [HIB14] version, counts and volumes that change meanwhile are brou
   });
 });
 
-test("[HIB12] names that are given up meanwhile stay until the database serves again", async () => {
+test("[HIB12] names that are given up meanwhile stay until the database serves again (long)", async () => {
   await withCluster({}, async (world) => {
     await world.changeSpec({ hibernate: true });
     await untilAsleep(world);
@@ -301,7 +301,7 @@ const otherLayouts: [string, Partial<ClusterSpec>, Partial<ClusterSpec>][] = [
 ];
 
 for (const [title, before, after] of otherLayouts) {
-  test(`[HIB12] [P98] pods that wake find their data, though the spec wants another layout of the volumes by then (${title})`, async () => {
+  test(`[HIB12] [P98] pods that wake find their data, though the spec wants another layout of the volumes by then (${title}) (long)`, async () => {
     await withCluster(before, async (world) => {
       await world.changeSpec({ hibernate: true });
       await untilAsleep(world);
@@ -398,7 +398,7 @@ test("[HIB18] a database that does not come back is waking for ten minutes, and 
   });
 });
 
-test("[HIB10] [HIB12] a database that is to sleep again before it serves wakes by its old names first", async () => {
+test("[HIB10] [HIB12] a database that is to sleep again before it serves wakes by its old names first (long)", async () => {
   await withCluster({}, async (world) => {
     await world.changeSpec({ hibernate: true });
     await untilAsleep(world);

@@ -35,7 +35,7 @@ const changes: readonly [what: string, from: Partial<ClusterSpec>, to: Partial<C
 ];
 
 for (const [what, from, to] of changes) {
-  test(`[HIB12] [P98] [P114] changed in a sleep, and the status is lost as the database wakes: ${what}`, async () => {
+  test(`[HIB12] [P98] [P114] changed in a sleep, and the status is lost as the database wakes: ${what} (long)`, async () => {
     await TestWorld.runWithCluster({ spec: { ...quick, ...from }, nodes: 9 }, async (world) => {
       const { connectionString } = (await world.cluster()).status ?? {};
       await world.changeSpec({ hibernate: true });

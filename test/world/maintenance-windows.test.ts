@@ -63,7 +63,7 @@ function withLabel(value: string): Partial<ClusterSpec> {
   return { processes: { general: { podTemplate: { ...template, spec } } } };
 }
 
-test("[WIN3] [WIN7] a restart waits for the window, tells when it opens, and asks nothing meanwhile", async () => {
+test("[WIN3] [WIN7] a restart waits for the window, tells when it opens, and asks nothing meanwhile (long)", async () => {
   await afterWindow({}, async (world) => {
     const before = recoveries(world);
     await world.changeSpec(knobs("knob_max_trace_lines=5"));
@@ -93,7 +93,7 @@ test("[WIN3] [WIN7] a restart waits for the window, tells when it opens, and ask
   });
 });
 
-test("[WIN8] a roll-out that is under way when the window closes is finished, also by the next operator", async () => {
+test("[WIN8] a roll-out that is under way when the window closes is finished, also by the next operator (long)", async () => {
   const automationOptions = { podUpdateStrategy: "Delete" } as const;
   await afterWindow(
     { automationOptions, processCounts: { storage: 5, log: 3, stateless: 2 } },
@@ -121,7 +121,7 @@ test("[WIN8] a roll-out that is under way when the window closes is finished, al
   );
 });
 
-test("[WIN9] another change while a roll-out is finished waits for a window of its own", async () => {
+test("[WIN9] another change while a roll-out is finished waits for a window of its own (long)", async () => {
   const automationOptions = { podUpdateStrategy: "Delete" } as const;
   await afterWindow({ automationOptions }, async (world) => {
     await world.changeSpec(withLabel("blue"));
@@ -136,7 +136,7 @@ test("[WIN9] another change while a roll-out is finished waits for a window of i
   });
 });
 
-test("[WIN5] process groups that serve are let go in a window alone, and then leave", async () => {
+test("[WIN5] process groups that serve are let go in a window alone, and then leave (long)", async () => {
   await afterWindow({ processCounts: { storage: 4, log: 3, stateless: 2 } }, async (world) => {
     await world.changeSpec({ processCounts: { storage: 3, log: 3, stateless: 2 } });
     await world.clock.advance(dayMs);
@@ -193,7 +193,7 @@ test("[WIN4] what has failed is replaced, and coordinators that are gone are, at
   });
 });
 
-test("[WIN11] an urgent generation does not wait, the one after it does", async () => {
+test("[WIN11] an urgent generation does not wait, the one after it does (long)", async () => {
   await afterWindow({}, async (world) => {
     const before = recoveries(world);
     await world.changeSpec(knobs("knob_max_trace_lines=5"));
@@ -218,7 +218,7 @@ test("[WIN11] an urgent generation does not wait, the one after it does", async 
   });
 });
 
-test("[WIN3] [WIN7] a configuration waits", async () => {
+test("[WIN3] [WIN7] a configuration waits (long)", async () => {
   await afterWindow({}, async (world) => {
     const before = acts(world, "configureDatabase").length;
     await world.changeSpec({ databaseConfiguration: { redundancy_mode: "double", resolvers: 2 } });
@@ -231,7 +231,7 @@ test("[WIN3] [WIN7] a configuration waits", async () => {
   });
 });
 
-test("[WIN12] [WIN13] [WIN14] an upgrade is prepared in the window, and finished after it", async () => {
+test("[WIN12] [WIN13] [WIN14] an upgrade is prepared in the window, and finished after it (long)", async () => {
   await afterWindow({ version: "7.1.57" }, async (world) => {
     const before = recoveries(world);
     const old = new Set(await uids(world));
@@ -307,7 +307,7 @@ for (const [what, routing] of [
   ["names that are given up", { useDNSInClusterFile: false }],
   ["another IP family", { podIPFamily: 6 }],
 ] as const) {
-  test(`[HIB12] [WIN4] a database that falls asleep while ${what} waits for a window wakes by what it had`, async () => {
+  test(`[HIB12] [WIN4] a database that falls asleep while ${what} waits for a window wakes by what it had (long)`, async () => {
     await afterWindow({}, async (world) => {
       await world.changeSpec({ routing });
       await world.until(async () => (await windowWaits(world)).length > 0, "it waits");
@@ -336,7 +336,7 @@ test("[HIB3] [B71] addresses of services that wait for a window do not let a dat
   });
 });
 
-test("[WIN4] what has begun in a window is finished before the database sleeps", async () => {
+test("[WIN4] what has begun in a window is finished before the database sleeps (long)", async () => {
   await afterWindow({}, async (world) => {
     await world.changeSpec(withLabel("two"));
     await world.clock.advance(untilMinute(world, opening));

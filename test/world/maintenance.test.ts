@@ -116,7 +116,7 @@ for (const automationOptions of [{}, checker]) {
   });
 }
 
-test("[MNT6] [MNT7] an operator that has just started does not take a person's maintenance for its own", async () => {
+test("[MNT6] [MNT7] an operator that has just started does not take a person's maintenance for its own (long)", async () => {
   await withCluster({ automationOptions: checker }, async (world) => {
     const node = await storageNode(world);
     await start(world, node);

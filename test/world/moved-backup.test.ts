@@ -12,7 +12,7 @@ const name = "young";
 // In three of these the logs of the new place reach back to the beginning of the snapshot that was under way, and FoundationDB
 // describes it as restorable there.
 for (const seconds of [5, 15, 30, 75]) {
-  test(`[BK28] [RS47] moved ${seconds} s after its start, a backup can be restored from what it shows`, async () => {
+  test(`[BK28] [RS47] moved ${seconds} s after its start, a backup can be restored from what it shows (long)`, async () => {
     await RestoreWorld.runRestores({}, async (scene) => {
       await scene.create({ tag: name }, name);
       await scene.until(({ backupUID }) => backupUID !== undefined, "its start", minuteMs, name);

@@ -18,7 +18,7 @@ async function remedyOf(world: TestWorld): Promise<string> {
   return first?.reason === "CoordinatorsMoved" ? (first.remedy ?? "") : "";
 }
 
-test("[T80] [T81] [FDB51] all pods deleted at once: the wait names what brings the database back, and it does", async () => {
+test("[T80] [T81] [FDB51] all pods deleted at once: the wait names what brings the database back, and it does (long)", async () => {
   await TestWorld.runWithCluster({ spec: { ...small, routing }, nodes: 9 }, async (world) => {
     const old = (await world.cluster()).status?.connectionString ?? "";
     await deleteAllPods(world);

@@ -58,7 +58,7 @@ async function rollOut(world: MultiTestWorld, limitMs: number): Promise<number> 
 }
 
 for (const offsetMs of [10_000, -10_000, hourMs, -hourMs]) {
-  test(`[MU32] a clock that is off by ${offsetMs / 1000} s makes nobody act beside another, nor slowly`, async () => {
+  test(`[MU32] a clock that is off by ${offsetMs / 1000} s makes nobody act beside another, nor slowly (long)`, async () => {
     await withClock(offsetMs, async (world) => {
       await world.changeAll(templateWith("42"));
       const tookMs = await rollOut(world, hourMs);
@@ -79,7 +79,7 @@ test("[MU32] a clock that is set forward in the middle changes nothing", async (
   });
 });
 
-test("[MU33] an operator that is an hour ahead and dies with the lock holds up the others for as long as any other", async () => {
+test("[MU33] an operator that is an hour ahead and dies with the lock holds up the others for as long as any other (long)", async () => {
   await withClock(hourMs, async (world) => {
     await world.at("two").changeSpec(templateWith("42"), { name: "two" });
     await world.clock.advance(20_000);

@@ -20,7 +20,7 @@ const globally = { automationOptions: { synchronizationMode: "global" as const }
 
 for (const layout of [threeClusters, fourClusters]) {
   const { names } = layout;
-  test(`[MU20] [MU21] [MU22] what a knob for ${names.length} clusters costs in global and in local mode`, async () => {
+  test(`[MU20] [MU21] [MU22] what a knob for ${names.length} clusters costs in global and in local mode (long)`, async () => {
     const [atOnce, ...spread] = await rollOut(layout, minimumUptimeSeconds, [
       { mode: "global" },
       { mode: "global", spreadMs: 4_700, seed: 1 },
@@ -67,7 +67,7 @@ test("[MU5] [MU12] the example of two regions comes up, and its knob is one kill
   });
 });
 
-test("[MU23] all transaction processes of all clusters are replaced by one exclusion and one inclusion", async () => {
+test("[MU23] all transaction processes of all clusters are replaced by one exclusion and one inclusion (long)", async () => {
   const { names } = threeClusters;
   await MultiTestWorld.run({ names }, async (world) => {
     await createRegions(world, threeClusters, globally);
@@ -102,7 +102,7 @@ test("[MU23] all transaction processes of all clusters are replaced by one exclu
 });
 
 for (const synchronizationMode of ["local", "global"] as const) {
-  test(`[MU24] an incompatible upgrade of all clusters is one restart for all in ${synchronizationMode} mode`, async () => {
+  test(`[MU24] an incompatible upgrade of all clusters is one restart for all in ${synchronizationMode} mode (long)`, async () => {
     const { names } = threeClusters;
     const spec = { version: oldVersion, automationOptions: { synchronizationMode } };
     await MultiTestWorld.run({ names }, async (world) => {

@@ -7,7 +7,7 @@ import { MultiTestWorld } from "./multi-harness.ts";
 import { hourMs, minuteMs, tiny } from "./world-harness.ts";
 import { assertInBothRegions, createRegions, fourClusters } from "./multi-regions.ts";
 
-test("[MU1] [MU4] [MU10] three Kubernetes clusters become one three_data_hall database in three phases", async () => {
+test("[MU1] [MU4] [MU10] three Kubernetes clusters become one three_data_hall database in three phases (long)", async () => {
   const skews = { az2: { offsetMs: 7_000, driftMsPerHour: 500 } };
   await runMultiExample("three-kubernetes-clusters", { skews }, async (world, halls) => {
     await world.clock.advance(2 * minuteMs);
@@ -32,7 +32,7 @@ test("[MU1] [MU4] [MU10] three Kubernetes clusters become one three_data_hall da
   });
 });
 
-test("[MU11] a Kubernetes cluster is taken out of a database without losing anything", async () => {
+test("[MU11] a Kubernetes cluster is taken out of a database without losing anything (long)", async () => {
   await runMultiExample("three-kubernetes-clusters", {}, async (world) => {
     await world.changeAll({ databaseConfiguration: { redundancy_mode: "triple" } });
     await world.untilAllReconciled();
@@ -48,7 +48,7 @@ test("[MU11] a Kubernetes cluster is taken out of a database without losing anyt
   });
 });
 
-test("[MU5] four Kubernetes clusters become one database of two regions with satellites", async () => {
+test("[MU5] four Kubernetes clusters become one database of two regions with satellites (long)", async () => {
   const { names } = fourClusters;
   await MultiTestWorld.run({ names }, async (world) => {
     await createRegions(world, fourClusters);

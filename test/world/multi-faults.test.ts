@@ -27,7 +27,7 @@ const change = {
   processCounts: { log: 5 },
 };
 
-test("[MU8] an operator that is dead for an hour in the middle of a change finishes it afterwards", async () => {
+test("[MU8] an operator that is dead for an hour in the middle of a change finishes it afterwards (long)", async () => {
   await inRegions(async (world) => {
     await world.changeAll(change);
     await world.clock.advance(1_500);
@@ -40,7 +40,7 @@ test("[MU8] an operator that is dead for an hour in the middle of a change finis
   });
 });
 
-test("[MU6] an operator without the database says so, does no harm and goes on when it is back", async () => {
+test("[MU6] an operator without the database says so, does no harm and goes on when it is back (long)", async () => {
   await inRegions(async (world) => {
     world.links("remote").database.cut();
     await world.changeAll(change);
@@ -64,7 +64,7 @@ test("[MU6] an operator without its API server changes nothing there until it is
   });
 });
 
-test("[MU9] a cluster that is cut off from the others is waited for, and all finish when it is back", async () => {
+test("[MU9] a cluster that is cut off from the others is waited for, and all finish when it is back (long)", async () => {
   await inRegions(async (world) => {
     const remote = world.at("remote").world;
     cutCluster(remote, world.links("remote"));

@@ -89,7 +89,7 @@ function ask(world: MultiTestWorld, name: string, request: Omit<CoordinationRequ
 
 for (const useLocalitiesForExclusion of [true, false]) {
   const how = useLocalitiesForExclusion ? "localities" : "addresses";
-  test(`[MU50] entries of process groups that are gone exclude nobody, by ${how}`, async () => {
+  test(`[MU50] entries of process groups that are gone exclude nobody, by ${how} (long)`, async () => {
     const automationOptions = { useLocalitiesForExclusion };
     await run({ east: "global", west: "local" }, { automationOptions }, async (world) => {
       const living = await groupsOf(world, "west", "log", "stateless");
@@ -133,7 +133,7 @@ test("[MU51] an instance that goes to local mode takes its entries out, and the 
   });
 });
 
-test("[MU52] [CO68] what a dead operator announced is taken out by a person, while its pods live and all stay global", async () => {
+test("[MU52] [CO68] what a dead operator announced is taken out by a person, while its pods live and all stay global (long)", async () => {
   await run({ east: "global", west: "global" }, {}, async (world) => {
     await world.changeAll(knob(1));
     await untilEntry(world, "pendingForRestart/west-");
@@ -158,7 +158,7 @@ test("[MU52] [CO68] what a dead operator announced is taken out by a person, whi
   });
 });
 
-test("[MU53] two resources with one prefix say so, do not fight, and hold nobody back", async () => {
+test("[MU53] two resources with one prefix say so, do not fight, and hold nobody back (long)", async () => {
   const prefixes = { east: "twin", west: "twin", north: "north" };
   const specOf = (name: string) => ({
     processGroupIDPrefix: prefixes[name as keyof typeof prefixes],
@@ -185,7 +185,7 @@ test("[MU53] two resources with one prefix say so, do not fight, and hold nobody
   });
 });
 
-test("[MU55] the most patient instance decides when all are restarted", async () => {
+test("[MU55] the most patient instance decides when all are restarted (long)", async () => {
   const patient = { minimumUptimeSecondsForBounce: 600 };
   const specOf = (name: string) => (name === "west" ? patient : {});
   await run({ east: "global", west: "global" }, specOf, async (world) => {
@@ -202,7 +202,7 @@ test("[MU55] the most patient instance decides when all are restarted", async ()
   });
 });
 
-test("[MU56] the lock of an instance that changes its prefix is free within seconds", async () => {
+test("[MU56] the lock of an instance that changes its prefix is free within seconds (long)", async () => {
   await run({ east: "global", west: "global" }, {}, async (world) => {
     await world.at("east").changeSpec(knob(1), { name: "east" });
     await world
@@ -236,7 +236,7 @@ async function leaveAsGo(world: MultiTestWorld, prefix: string, ids: readonly st
   );
 }
 
-test("[MU54] a database changes hands from the Go operator to this one and back, in the order of the manual", async () => {
+test("[MU54] a database changes hands from the Go operator to this one and back, in the order of the manual (long)", async () => {
   await run({ east: "local", west: "local" }, {}, async (world) => {
     // Global mode of the Go operator, then local mode for all: its entries stay.
     for (const name of world.names) {

@@ -45,7 +45,7 @@ async function waitFor(world: MultiTestWorld, name: string): Promise<BlockedBy |
 
 const kills = (world: MultiTestWorld): number => world.acts("killProcesses").length;
 
-test("[MU25] [MU26] [MU27] [MU28] partners that are away or were not told", async (t) => {
+test("[MU25] [MU26] [MU27] [MU28] partners that are away or were not told (long)", async (t) => {
   await globally(newVersion, async (world) => {
     await t.test(
       "[MU25] a restart waits for a partner that stopped before it was ready, and names it",
@@ -136,7 +136,7 @@ async function switchModes(world: MultiTestWorld): Promise<void> {
   await world.changeAll({ automationOptions });
 }
 
-test("[MU29] an upgrade waits for a cluster that is away, whatever is away of it, then restarts all at once", async () => {
+test("[MU29] an upgrade waits for a cluster that is away, whatever is away of it, then restarts all at once (long)", async () => {
   await globally(oldVersion, async (world) => {
     const before = kills(world);
     const remote = world.at("remote").world;

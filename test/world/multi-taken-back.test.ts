@@ -57,7 +57,7 @@ async function assertServing(world: MultiTestWorld, version: string): Promise<vo
   assert.deepEqual([...new Set(versions)], [version]);
 }
 
-test("[MU34][U39] a cluster whose operator is away takes its version back, and the others upgrade it all the same", async () => {
+test("[MU34][U39] a cluster whose operator is away takes its version back, and the others upgrade it all the same (long)", async () => {
   await together(async (world) => {
     const [first = "", ...others] = names;
     await world.at(first).changeSpec({ version: newVersion }, { name: first });
@@ -99,7 +99,7 @@ async function timeOfRestart(): Promise<number> {
   return tookMs;
 }
 
-test("[MU34][U37] a cluster takes its version back around the restart by another one", async (context) => {
+test("[MU34][U37] a cluster takes its version back around the restart by another one (long)", async (context) => {
   const restartMs = await timeOfRestart();
   for (const offsetMs of [-3_000, -300, 100, 600]) {
     await context.test(`${offsetMs} ms after it`, async () => {
@@ -152,7 +152,7 @@ function brokenSets(isBroken: () => boolean): (admin: AdminClientFactory) => Adm
   });
 }
 
-test("[MU35][U59] a cluster that cannot take its restart entries out prepares no upgrade until another one's restart is over", async () => {
+test("[MU35][U59] a cluster that cannot take its restart entries out prepares no upgrade until another one's restart is over (long)", async () => {
   let isBroken = false;
   const siteOf = (name: string) =>
     name === "main" ? { wrapAdmin: brokenSets(() => isBroken) } : {};

@@ -3,7 +3,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { multiWalk } from "./multi-walk.ts";
 
-test("[MU1] [MU31] a walk of several operators is one history for one seed", async () => {
+test("[MU1] [MU31] a walk of several operators is one history for one seed (long)", async () => {
   const first = await multiWalk(1, { steps: 6 });
   const second = await multiWalk(1, { steps: 6 });
   assert.deepEqual(second, first);

@@ -108,7 +108,7 @@ test("[NET8] a policy that is deleted or changed by hand is put right, and goes 
   });
 });
 
-test("[NET3] [NET4] every connection of a world is in the table, and every row is used", async () => {
+test("[NET3] [NET4] every connection of a world is in the table, and every row is used (long)", async () => {
   const seen = new Set<string>();
   const note = (witness: NetworkWitness): void => {
     assertClean(witness);
@@ -374,7 +374,7 @@ test("[NET14] while the database is down nobody is shut out, and who is named is
   });
 });
 
-test("[NET12] [NET23] three Kubernetes clusters of one database let each other in by address, and none is cut off", async () => {
+test("[NET12] [NET23] three Kubernetes clusters of one database let each other in by address, and none is cut off (long)", async () => {
   await runMultiExample("three-kubernetes-clusters", {}, async (world, names) => {
     const witness = new NetworkWitness(world.worlds.map((site) => site.world));
     const blocks = world.worlds.map(({ world: site }) => `10.${16 * site.addressBlock}.0.0/12`);

@@ -62,7 +62,7 @@ const actsOf = (activities: readonly Activity[]): string[] =>
 
 const knob = (value: string) => ({ processes: { general: { customParameters: [value] } } });
 
-test("[OVER2][OVER3][OVER5] an operator that comes to a cluster of another one stands back, and both say so", async () => {
+test("[OVER2][OVER3][OVER5] an operator that comes to a cluster of another one stands back, and both say so (long)", async () => {
   await withTwo(async ({ world, other, acts }) => {
     await world.createCluster(small);
     await world.untilReconciled();
@@ -131,7 +131,7 @@ test("[OVER2] two operators that see a new cluster at the same time: one makes i
   });
 });
 
-test("[OVER8] a backup that another operator began than the one of its cluster comes to that one", async () => {
+test("[OVER8] a backup that another operator began than the one of its cluster comes to that one (long)", async () => {
   await withTwo(async ({ world, other, acts }) => {
     await world.createCluster(small);
     await world.untilReconciled();
@@ -172,7 +172,7 @@ test("[OVER8] a backup whose cluster was away for a while is nobody's for a minu
   });
 });
 
-test("[OVER8] the cluster of a drill comes to the operator of the backup", async () => {
+test("[OVER8] the cluster of a drill comes to the operator of the backup (long)", async () => {
   await withTwo(async ({ world, other, acts }) => {
     await world.createCluster(small);
     await world.untilReconciled();

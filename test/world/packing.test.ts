@@ -66,7 +66,7 @@ async function migrate(world: TestWorld, change: object): Promise<void> {
 
 const { distributionConfig } = exampleCluster(file).spec;
 
-test("[PACK71] turned on and off for a running cluster it migrates without a loss", async () => {
+test("[PACK71] turned on and off for a running cluster it migrates without a loss (long)", async () => {
   await runUnpacked({ nodes: 10 }, async (world) => {
     await world.clock.advance(2 * minuteMs);
     await migrate(world, { distributionConfig });
@@ -80,7 +80,7 @@ test("[PACK71] turned on and off for a running cluster it migrates without a los
   });
 });
 
-test("[PACK44] without a free node turning it on waits and says so, and a new node lets it go on", async () => {
+test("[PACK44] without a free node turning it on waits and says so, and a new node lets it go on (long)", async () => {
   await runUnpacked(
     { nodes: 6, nodeCapacity: { cpu: "8", memory: "32Gi", pods: "110" } },
     async (world) => {
@@ -123,7 +123,7 @@ const crowded = {
   processCounts: { storage: 12, log: 4, stateless: 3 },
 };
 
-test("[PACK78] turned on without a free node and off after half an hour, all 12 of 12 are there again", async () => {
+test("[PACK78] turned on without a free node and off after half an hour, all 12 of 12 are there again (long)", async () => {
   await TestWorld.runWithCluster({ nodes: 4, spec: crowded }, async (world) => {
     await world.changeSpec({ distributionConfig });
     await world.clock.advance(30 * minuteMs);
@@ -136,7 +136,7 @@ test("[PACK78] turned on without a free node and off after half an hour, all 12 
   });
 });
 
-test("[PACK79] with four nodes taken and one free, turning it on ends in three domains", async () => {
+test("[PACK79] with four nodes taken and one free, turning it on ends in three domains (long)", async () => {
   await TestWorld.runWithCluster({ nodes: 4, spec: crowded }, async (world) => {
     await world.world.kubelet.addNode({ name: "the-free-one" });
     await migrate(world, { distributionConfig });
@@ -150,7 +150,7 @@ test("[PACK79] with four nodes taken and one free, turning it on ends in three d
   });
 });
 
-test("[PACK72] a rolling update takes as many rounds as there are domains, a knob one restart", async () => {
+test("[PACK72] a rolling update takes as many rounds as there are domains, a knob one restart (long)", async () => {
   await runWithExample(file, { nodes: 8 }, async (world) => {
     await world.clock.advance(11 * minuteMs);
     const { processes } = exampleCluster(file).spec;
@@ -298,7 +298,7 @@ test("[PACK55] with two hosts for three coordinators it waits and says how many 
   });
 });
 
-test("[PACK27] with racks as fault domains, turning it on changes nobody's zone in place", async () => {
+test("[PACK27] with racks as fault domains, turning it on changes nobody's zone in place (long)", async () => {
   const localities = [{ key: "zone", topologyKey: "topology.kubernetes.io/zone" }];
   const { distributionConfig: _, ...spec } = exampleCluster(file).spec;
   const processCounts = { storage: 4, log: 3, stateless: 3 };

@@ -50,7 +50,7 @@ for (const afterMs of [3_000, 40_000]) {
   });
 }
 
-test("[SIZE12] a limit that is raised after it was too low is proved as well, and then the others follow", async () => {
+test("[SIZE12] a limit that is raised after it was too low is proved as well, and then the others follow (long)", async () => {
   await withPods({}, async (world) => {
     await world.changeSpec({ processes: sized("1", "256Mi") });
     await killing(world, "1 256Mi", { afterMs: 3_000, forMs: 2 * minuteMs });
@@ -63,7 +63,7 @@ test("[SIZE12] a limit that is raised after it was too low is proved as well, an
   });
 });
 
-test("[SIZE12] an operator that starts again between two fault domains knows what is not proved", async () => {
+test("[SIZE12] an operator that starts again between two fault domains knows what is not proved (long)", async () => {
   await withPods({}, async (world) => {
     await world.changeSpec({ processes: sized("1", "1Gi") });
     await world.until(async () => (await zonesWith(world, "1 1Gi")) === 1, "the first");
@@ -95,7 +95,7 @@ test("[SIZE12] while the database has nobody to spare no limit is lowered, and o
   });
 });
 
-test("[SIZE12] instances of one database that are told at once lower limits one after the other", async () => {
+test("[SIZE12] instances of one database that are told at once lower limits one after the other (long)", async () => {
   const { names } = threeClusters;
   await MultiTestWorld.run({ names }, async (multi) => {
     const automationOptions = { synchronizationMode: "global" as const };

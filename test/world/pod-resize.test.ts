@@ -50,7 +50,7 @@ async function assertUntouched(world: TestWorld, before: readonly string[]): Pro
 }
 
 for (const podUpdateStrategy of ["ReplaceTransactionSystem", "Replace", "Delete"] as const) {
-  test(`[SIZE1] [SIZE3] [SIZE8] 16 pods are resized under their processes with ${podUpdateStrategy}, one fault domain at a time`, async () => {
+  test(`[SIZE1] [SIZE3] [SIZE8] 16 pods are resized under their processes with ${podUpdateStrategy}, one fault domain at a time (long)`, async () => {
     const spec = { automationOptions: { podUpdateStrategy } };
     await withPods({ spec }, async (world) => {
       const [pods, before] = [await podUids(world), recoveries(world)];
@@ -102,7 +102,7 @@ test("[SIZE1] the example: storage gets more memory and the other classes stay a
   });
 });
 
-test("[SIZE1] the same amounts in another form change nothing, and less of both is a resize like more", async () => {
+test("[SIZE1] the same amounts in another form change nothing, and less of both is a resize like more (long)", async () => {
   await withPods({}, async (world) => {
     const pods = await podUids(world);
     await world.changeSpec({ processes: sized("1000m", "2048Mi") });
@@ -115,7 +115,7 @@ test("[SIZE1] the same amounts in another form change nothing, and less of both 
   });
 });
 
-test("[SIZE9] resources that are taken back or changed again half-way, and back again", async () => {
+test("[SIZE9] resources that are taken back or changed again half-way, and back again (long)", async () => {
   for (const [cpu, memory] of [
     ["1", "2Gi"],
     ["3", "3Gi"],
@@ -133,7 +133,7 @@ test("[SIZE9] resources that are taken back or changed again half-way, and back 
   }
 });
 
-test("[SIZE9] another image half-way makes the pods again with all of it", async () => {
+test("[SIZE9] another image half-way makes the pods again with all of it (long)", async () => {
   await withPods({ world: { nodes: 14 } }, async (world) => {
     await world.changeSpec({ processes: sized("2", "4Gi") });
     const isHalfWay = async (): Promise<boolean> => (await allRunWith(world)).length === 2;
@@ -202,7 +202,7 @@ const refusals = [
 ];
 
 for (const { title, told, ...refusal } of refusals) {
-  test(`[SIZE4] ${title}: the pods are made again as before, and it is told why`, async () => {
+  test(`[SIZE4] ${title}: the pods are made again as before, and it is told why (long)`, async () => {
     const { wrapTransport, refuse } = refusing();
     const spec = { automationOptions: { podUpdateStrategy: "Delete" } } as const;
     await withPods({ spec, world: { wrapTransport } }, async (world) => {
@@ -224,7 +224,7 @@ for (const { title, told, ...refusal } of refusals) {
   });
 }
 
-test("[SIZE4] [SIZE9] a wish that could not be done in place and is taken back leaves the pods as they are", async () => {
+test("[SIZE4] [SIZE9] a wish that could not be done in place and is taken back leaves the pods as they are (long)", async () => {
   const { wrapTransport, refuse } = refusing();
   const automationOptions = { deletionMode: "None", podUpdateStrategy: "Delete" } as const;
   await withPods({ spec: { automationOptions }, world: { wrapTransport } }, async (world) => {
@@ -242,7 +242,7 @@ test("[SIZE4] [SIZE9] a wish that could not be done in place and is taken back l
   });
 });
 
-test("[SIZE4] another quality of service class makes the pods again", async () => {
+test("[SIZE4] another quality of service class makes the pods again (long)", async () => {
   await withPods(
     { spec: { automationOptions: { podUpdateStrategy: "Delete" } } },
     async (world) => {
@@ -260,7 +260,7 @@ test("[SIZE4] another quality of service class makes the pods again", async () =
   );
 });
 
-test("[SIZE6] a quota makes no pod again: it is told, and done when there is room", async () => {
+test("[SIZE6] a quota makes no pod again: it is told, and done when there is room (long)", async () => {
   const { wrapTransport, refuse, count } = refusing();
   await withPods({ world: { wrapTransport } }, async (world) => {
     const pods = await podUids(world);
@@ -406,7 +406,7 @@ for (const [title, more, told] of [
   ["a container that starts again for it", { resizePolicy }, /starts again for other memory/],
   ["a container that takes it into its environment", { env }, /limits\.memory .* variable LIMIT/],
 ] as const) {
-  test(`[SIZE7] ${title}: its pod is made again through the guard; other CPU comes in place`, async () => {
+  test(`[SIZE7] ${title}: its pod is made again through the guard; other CPU comes in place (long)`, async () => {
     const { spec } = wide;
     await withPods({ spec, processes: sized("1", "2Gi", more) }, async (world) => {
       const pods = await podUids(world);
@@ -440,7 +440,7 @@ test("[SIZE10] a pod that somebody has resized by hand is left as it is", async 
   });
 });
 
-test("[SIZE11] podResourcesChange: Recreate, and replaceInstancesWhenResourcesChange, make pods again", async () => {
+test("[SIZE11] podResourcesChange: Recreate, and replaceInstancesWhenResourcesChange, make pods again (long)", async () => {
   const recreate = { podResourcesChange: "Recreate", podUpdateStrategy: "Delete" } as const;
   for (const spec of [
     { automationOptions: recreate },

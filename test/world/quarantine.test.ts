@@ -177,7 +177,7 @@ test("[QUA10] [QUA11] the list shows what waits; what makes no sense is refused"
   });
 });
 
-test("[QUA4] what was removed without proof stays for good, and the condition says so", async () => {
+test("[QUA4] what was removed without proof stays for good, and the condition says so (long)", async () => {
   const spec: Partial<ClusterSpec> = {
     databaseConfiguration: { redundancy_mode: "double" },
     processCounts: { storage: 4, log: 3, stateless: 3 },
@@ -209,7 +209,7 @@ test("[QUA4] what was removed without proof stays for good, and the condition sa
   });
 });
 
-test("[QUA4] a note that is not of this claim proves nothing", async () => {
+test("[QUA4] a note that is not of this claim proves nothing (long)", async () => {
   await afterRemoval({ volumeQuarantine: "1h" }, async (world, { claimName }) => {
     const annotations = (await find(world, claimName))?.metadata.annotations ?? {};
     const note = JSON.parse(annotations[quarantineAnnotation] ?? "");
@@ -258,7 +258,7 @@ test("[QUA4] a claim that a pod of somebody else uses stays until that is gone",
   });
 });
 
-test("[QUA6] a quarantine that is switched off or made shorter keeps its promise", async () => {
+test("[QUA6] a quarantine that is switched off or made shorter keeps its promise (long)", async () => {
   await afterRemoval({ volumeQuarantine: "4h" }, async (world, { claimName }) => {
     for (const volumeQuarantine of ["1m", "0"]) {
       await world.changeSpec({ automationOptions: { volumeQuarantine } });
@@ -301,7 +301,7 @@ test("[QUA3] labels that somebody gives it bring no process group to life", asyn
   });
 });
 
-test("[QUA9] a cluster that is deleted leaves its quarantine, and its successor touches it not", async () => {
+test("[QUA9] a cluster that is deleted leaves its quarantine, and its successor touches it not (long)", async () => {
   await afterRemoval({ volumeQuarantine: "1h" }, async (world, { claimName, uid }) => {
     const { spec } = await world.cluster();
     await world.client.delete(foundationDbClusters, { namespace, name: "sample" });
@@ -317,7 +317,7 @@ test("[QUA9] a cluster that is deleted leaves its quarantine, and its successor 
   });
 });
 
-test("[QUA5] while the database is not well nothing is deleted", async () => {
+test("[QUA5] while the database is not well nothing is deleted (long)", async () => {
   await afterRemoval({ volumeQuarantine: "10m" }, async (world, { claimName }) => {
     const targets = (await groups(world, "log")).map(({ processGroupID }) => processGroupID);
     const crashLoopContainers = [{ containerName: "foundationdb", targets }];
@@ -335,7 +335,7 @@ test("[QUA5] while the database is not well nothing is deleted", async () => {
   });
 });
 
-test("[QUA7] a clock of the operator that steps ends no quarantine early", async () => {
+test("[QUA7] a clock of the operator that steps ends no quarantine early (long)", async () => {
   const clock = new VirtualClock();
   const operatorClock = skewedClock(clock, { offsetMs: -hourMs, driftMsPerHour: 0 });
   await afterRemoval(

@@ -207,7 +207,7 @@ test("[R47] a marked process group whose pod is deleted by hand gets it back unt
   });
 });
 
-test("[R98] an operator that stops at any point of a removal is continued by the next one", async () => {
+test("[R98] an operator that stops at any point of a removal is continued by the next one (long)", async () => {
   for (const delayMs of [100, 400, 9_000, 16_000, 22_000]) {
     await TestWorld.runWithCluster(spreadOver(counts), async (world) => {
       await world.changeSpec({ processCounts: { storage: 4 } });

@@ -140,7 +140,7 @@ function shardsOn(world: TestWorld, id: string): number {
   ).length;
 }
 
-test("[BKT10] [S69] stateless processes are replaced one after the other while a storage is dead for hours", async () => {
+test("[BKT10] [S69] stateless processes are replaced one after the other while a storage is dead for hours (long)", async () => {
   await runWithExample(file, disksAt(5_000), async (world) => {
     await world.changeSpec({ automationOptions: { replacements: oneStateless } });
     await world.clock.advance(15 * minuteMs);

@@ -131,7 +131,7 @@ test("[T9] fit coordinators that a person has chosen stay, and everything follow
   });
 });
 
-test("[T15] a cluster gives up host names altogether", async () => {
+test("[T15] a cluster gives up host names altogether (long)", async () => {
   await TestWorld.runWithCluster({ spec, nodes: 12 }, async (world) => {
     await world.changeSpec({ routing: { useDNSInClusterFile: false } });
     await whileServing(world, () => isReconciled(world), 120 * minuteMs);

@@ -19,7 +19,7 @@ const sizes: [string, ClusterSpec["imageType"], ClusterSpec["processCounts"]][] 
 ];
 
 for (const [name, imageType = "unified", processCounts = {}] of sizes) {
-  test(`[T31] [T110] a knob changes by one recovery, one process group before all others: ${name}`, async () => {
+  test(`[T31] [T110] a knob changes by one recovery, one process group before all others: ${name} (long)`, async () => {
     const spec = { ...small, imageType, processCounts };
     await TestWorld.runWithCluster({ spec, nodes: 10, nodeCapacity }, async (world) => {
       const before = recoveries(world);

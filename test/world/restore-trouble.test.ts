@@ -68,7 +68,7 @@ test("[RS45] a backup that is not there is waited for", async () => {
   });
 });
 
-test("[RS46] a store without such a backup is told apart from one that does not answer", async () => {
+test("[RS46] a store without such a backup is told apart from one that does not answer (long)", async () => {
   await RestoreWorld.runRestores({}, async (scene) => {
     const store = backupOf().spec.blobStoreConfiguration;
     assert.ok(store);

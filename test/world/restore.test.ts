@@ -24,7 +24,7 @@ const fromStore: Partial<RestoreSpec> = {
   }),
 };
 
-test("[RS1][RS30][RS56][RS80][RS82][RS83] the latest point is restored into an empty cluster, with agents of its own, and then costs nothing", async () => {
+test("[RS1][RS30][RS56][RS80][RS82][RS83] the latest point is restored into an empty cluster, with agents of its own, and then costs nothing (long)", async () => {
   await RestoreWorld.runRestores({}, async (scene) => {
     const mark = scene.world.requests.length;
     await scene.createRestore();

@@ -180,7 +180,7 @@ test("[S42] a restart that killed nothing is noticed and tried again", async () 
   });
 });
 
-test("[S121] a restart that never has an effect is tried ever more seldom, and it is said how often", async () => {
+test("[S121] a restart that never has an effect is tried ever more seldom, and it is said how often (long)", async () => {
   let isIgnored = true;
   const killedMs: number[] = [];
   let nowMs = (): number => 0;

@@ -37,7 +37,7 @@ async function untilOnlyCoordinatorsAreWrong(world: TestWorld, names: string[]):
   }
 }
 
-test("[W18] three data halls become one database when the third hall is there, not before", async () => {
+test("[W18] three data halls become one database when the third hall is there, not before (long)", async () => {
   await TestWorld.run({ nodes: 9 }, async (world) => {
     const spec = (dataHall: string): Partial<ClusterSpec> => ({
       dataHall,
@@ -65,7 +65,7 @@ test("[W18] three data halls become one database when the third hall is there, n
   });
 });
 
-test("[W19] a database goes from one region to two, step by step and without a loss", async () => {
+test("[W19] a database goes from one region to two, step by step and without a loss (long)", async () => {
   await TestWorld.run({ nodes: 12, zones: 4 }, async (world) => {
     const satellite_redundancy_mode = "one_satellite_single" as const;
     const region = (id: string, priority: number) => ({
@@ -109,7 +109,7 @@ test("[W19] a database goes from one region to two, step by step and without a l
   });
 });
 
-test("[T17] two resources that want different redundancy do not fight over the coordinators", async () => {
+test("[T17] two resources that want different redundancy do not fight over the coordinators (long)", async () => {
   await TestWorld.run({ nodes: 8, zones: 8 }, async (world) => {
     const spec = (redundancy_mode: "double" | "triple"): Partial<ClusterSpec> => ({
       databaseConfiguration: { redundancy_mode },

@@ -79,7 +79,7 @@ async function restartOperator(world: TestWorld): Promise<void> {
   world.world.startOperator();
 }
 
-test("[MIG2] [MIG3] [MIG4] [MIG10] ssd-2 becomes ssd-redwood-1 with progress, a pause and operators that restart", async () => {
+test("[MIG2] [MIG3] [MIG4] [MIG10] ssd-2 becomes ssd-redwood-1 with progress, a pause and operators that restart (long)", async () => {
   await withData(async (world) => {
     await wish(world, redwood);
     await untilLeft(world, 3);
@@ -254,7 +254,7 @@ test("[MIG9] a database falls asleep in the middle, and goes on when it wakes", 
   });
 });
 
-test("[MIG13] where it is asked for, process groups are replaced one after the other, and nobody twice", async () => {
+test("[MIG13] where it is asked for, process groups are replaced one after the other, and nobody twice (long)", async () => {
   const automationOptions = {
     waitBetweenRemovalsSeconds: 0,
     maxConcurrentReplacements: 1,
@@ -285,7 +285,7 @@ test("[MIG13] where it is asked for, process groups are replaced one after the o
   );
 });
 
-test("[MIG13] a wish that is taken back, and cannot be asked for yet, replaces nobody for the engine in force", async () => {
+test("[MIG13] a wish that is taken back, and cannot be asked for yet, replaces nobody for the engine in force (long)", async () => {
   const automationOptions = {
     waitBetweenRemovalsSeconds: 0,
     maxConcurrentReplacements: 1,

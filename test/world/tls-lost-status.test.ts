@@ -41,7 +41,7 @@ for (const to of [true, false]) {
   });
 }
 
-test("[T77] a status that is lost does not bring TLS to pods without certificates", async () => {
+test("[T77] a status that is lost does not bring TLS to pods without certificates (long)", async () => {
   await TestWorld.runWithCluster({ spec: quick, hasCertificates: true }, async (world) => {
     await world.world.stopOperator();
     await world.changeSpec({ mainContainer: { enableTls: true }, processes: securedProcesses });

@@ -28,7 +28,7 @@ async function condition(world: TestWorld, type: string): Promise<Condition | un
   return conditionIn(status, type);
 }
 
-test("[W20] pods that no node can hold are told in the scheduler's words, and fit on a new node", async () => {
+test("[W20] pods that no node can hold are told in the scheduler's words, and fit on a new node (long)", async () => {
   const nodeCapacity = { cpu: "250m", memory: "1Gi", pods: "20" };
   await TestWorld.run({ nodes: 3, nodeCapacity }, async (world) => {
     await world.createCluster({ ...small, databaseConfiguration: { redundancy_mode: "single" } });
@@ -153,7 +153,7 @@ test("[W25] a smaller count removes the surplus and nothing else", async () => {
 });
 
 for (const imageType of ["unified", "split"] as const) {
-  test(`[W26] a changed knob reaches every process by one restart in place (${imageType} image)`, async () => {
+  test(`[W26] a changed knob reaches every process by one restart in place (${imageType} image) (long)`, async () => {
     await TestWorld.runWithCluster({ spec: { ...small, imageType } }, async (world) => {
       const uids = (await world.pods()).map((pod) => pod.metadata.uid).sort();
       const before = recoveries(world);

@@ -82,7 +82,7 @@ test("[E60] parts of the status that cannot be read are named, and nothing disru
   });
 });
 
-test("[DB39] a status without anything of use is that of a database which does not answer", async () => {
+test("[DB39] a status without anything of use is that of a database which does not answer (long)", async () => {
   let isDamaged = false;
   const wrapAdmin = withStatus((status) => (isDamaged ? { ...status, client: [] } : status));
   await TestWorld.runWithCluster({ ...spreadOver(counts), wrapAdmin }, async (world) => {

@@ -54,7 +54,7 @@ async function runTwoAhead(world: TestWorld): Promise<void> {
   }, "two processes run ahead");
 }
 
-test("[U54] more zones that run ahead than the database can lose do not hold the restart", async () => {
+test("[U54] more zones that run ahead than the database can lose do not hold the restart (long)", async () => {
   await announcedUpgrade(
     { databaseConfiguration: { redundancy_mode: "double" } },
     async (world) => {
@@ -63,7 +63,7 @@ test("[U54] more zones that run ahead than the database can lose do not hold the
   );
 });
 
-test("[U56] a database that needs what ran ahead says so, and goes on after a person's restart", async () => {
+test("[U56] a database that needs what ran ahead says so, and goes on after a person's restart (long)", async () => {
   await announcedUpgrade(
     { databaseConfiguration: { redundancy_mode: "single" } },
     async (world) => {
@@ -92,7 +92,7 @@ test("[U56] coordinators that ran ahead take the rest with them", async () => {
   );
 });
 
-test("[U55] pods of another image type that are made during an incompatible upgrade run the version of the others", async () => {
+test("[U55] pods of another image type that are made during an incompatible upgrade run the version of the others (long)", async () => {
   await upgradeWorld({ spec: { imageType: "split" } }, async (world) => {
     await world.changeSpec({ version: newVersion, imageType: "unified" });
     await world.clock.advance(1_000);

@@ -47,7 +47,7 @@ const moments: readonly [what: string, isReached: Moment][] = [
 for (const imageType of ["unified", "split"] as const) {
   // Split pods differ only until their processes have restarted.
   for (const [what, isReached] of moments.slice(0, imageType === "split" ? 3 : undefined)) {
-    test(`[U82] F05 the operator dies when ${what} (${imageType}), and the next one finishes the upgrade`, async () => {
+    test(`[U82] F05 the operator dies when ${what} (${imageType}), and the next one finishes the upgrade (long)`, async () => {
       await upgradeWorld({ spec: { imageType }, keepLines: 400 }, async (world) => {
         world.activities.length = 0;
         await world.changeSpec({ version: newVersion });
@@ -66,7 +66,7 @@ for (const imageType of ["unified", "split"] as const) {
 const keys = operatorKeys("test-locks");
 const locked = { disableLocks: false, lockKeyPrefix: "test-locks" };
 
-test("[U47][U48][U82] B13 F04 two resources of one database: the first waits for the second, and one restart serves both", async () => {
+test("[U47][U48][U82] B13 F04 two resources of one database: the first waits for the second, and one restart serves both (long)", async () => {
   const spec = { lockOptions: locked, processGroupIDPrefix: "one" };
   await upgradeWorld({ spec, nodes: 8 }, async (world) => {
     const second = { name: "second" };

@@ -47,7 +47,7 @@ async function versionThatServes(world: TestWorld): Promise<string> {
 }
 
 for (const imageType of imageTypes) {
-  test(`[U39][U84] a version that is taken back around the restart of all processes (${imageType})`, async (context) => {
+  test(`[U39][U84] a version that is taken back around the restart of all processes (${imageType}) (long)`, async (context) => {
     const restartMs = await timeOfRestart(imageType);
     const found = new Set<string>();
     for (const offsetMs of [-400, -100, -50, 0, 50, 150, 300, 500, 2_000]) {

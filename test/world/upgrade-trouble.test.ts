@@ -88,7 +88,7 @@ for (const imageType of ["unified", "split"] as const) {
     });
   });
 
-  test(`[U81] F05 another target during the preparation, together with a change of the pods (${imageType})`, async () => {
+  test(`[U81] F05 another target during the preparation, together with a change of the pods (${imageType}) (long)`, async () => {
     await upgradeWorld({ spec: { imageType } }, async (world) => {
       await world.changeSpec({ version: "7.3.27" });
       await world.clock.advance(3_000);
@@ -108,7 +108,7 @@ for (const imageType of ["unified", "split"] as const) {
   });
 }
 
-test("[U25][U40] F05 a process that is missing for long is not waited for, and follows by itself", async () => {
+test("[U25][U40] F05 a process that is missing for long is not waited for, and follows by itself (long)", async () => {
   await upgradeWorld({}, async (world) => {
     const [pod] = await world.pods("storage");
     assert.ok(pod);
@@ -129,7 +129,7 @@ for (const [from, to] of [
   ["unified", "split"],
   ["split", "unified"],
 ] as const) {
-  test(`[U21] an upgrade together with a change from the ${from} to the ${to} image ends with both`, async () => {
+  test(`[U21] an upgrade together with a change from the ${from} to the ${to} image ends with both (long)`, async () => {
     await upgradeWorld({ spec: { imageType: from } }, async (world) => {
       await world.changeSpec({ version: newVersion, imageType: to });
       await world.untilReconciled(upgradeLimitMs);

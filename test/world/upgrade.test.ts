@@ -29,7 +29,7 @@ const fifteen: Partial<ClusterSpec> = {
 };
 
 for (const imageType of ["unified", "split"] as const) {
-  test(`[U81][U83] A19 all 15 processes change at once (${imageType}): one restart, few recoveries, new images`, async () => {
+  test(`[U81][U83] A19 all 15 processes change at once (${imageType}): one restart, few recoveries, new images (long)`, async () => {
     await upgradeWorld({ spec: { ...fifteen, imageType } }, async (world) => {
       await world.clock.advance(10 * minuteMs);
       const before = recoveriesOf(world);
@@ -76,7 +76,7 @@ const patches: readonly [imageType: "unified" | "split", from: string, to: strin
 ];
 
 for (const [imageType, from, to] of patches) {
-  test(`[U80] A17 A18 from ${from} to ${to} (${imageType}): storage is recreated, the others are replaced, nobody restarts`, async () => {
+  test(`[U80] A17 A18 from ${from} to ${to} (${imageType}): storage is recreated, the others are replaced, nobody restarts (long)`, async () => {
     await upgradeWorld({ spec: { version: from, imageType } }, async (world) => {
       const storage = (await world.pods("storage")).map(nameOf);
       const others = [...(await world.pods("log")), ...(await world.pods("stateless"))].map(nameOf);
@@ -124,7 +124,7 @@ test("[U2] A17 a downgrade to another line is refused and nothing happens, until
   });
 });
 
-test("[U5][U10][U14] A19 an old client holds the upgrade up, a lost pod comes back meanwhile, and the client's end lets it go on", async () => {
+test("[U5][U10][U14] A19 an old client holds the upgrade up, a lost pod comes back meanwhile, and the client's end lets it go on (long)", async () => {
   await upgradeWorld({}, async (world) => {
     const connectionString = (await world.cluster()).status?.connectionString ?? "";
     const address = "172.31.0.7:41000";

@@ -94,7 +94,7 @@ async function zonesGrowing(world: TestWorld): Promise<number> {
   return new Set(growing.map(({ metadata }) => zones.get(metadata.labels?.[label] ?? ""))).size;
 }
 
-test("[VOL1] [VOL2] [VOL6] 50 storage volumes grow under their pods, one fault domain at a time", async () => {
+test("[VOL1] [VOL2] [VOL6] 50 storage volumes grow under their pods, one fault domain at a time (long)", async () => {
   await withVolumes({ storage: 50, world: { nodes: 12 } }, async (world) => {
     const [pods, before] = [await podUids(world), recoveries(world)];
     const writes = world.requests.length;
@@ -189,7 +189,7 @@ test("[VOL5] [VOL10] a smaller size is refused, also when a larger one is taken 
   });
 });
 
-test("[VOL2] sizes that change quickly still let one fault domain grow at a time", async () => {
+test("[VOL2] sizes that change quickly still let one fault domain grow at a time (long)", async () => {
   for (const last of ["64G", "24G"]) {
     await withVolumes({ storage: 6 }, async (world) => {
       await world.changeSpec({ processes: sized("32G") });
@@ -237,7 +237,7 @@ test("[VOL5] people who want new volumes get them, also smaller ones", async () 
   });
 });
 
-test("[VOL8] a driver that resizes at a start: each pod with a volume starts again once, zone by zone", async () => {
+test("[VOL8] a driver that resizes at a start: each pod with a volume starts again once, zone by zone (long)", async () => {
   await withVolumes({ storageClass: "at-start" }, async (world) => {
     const pods = new Set(await podUids(world));
     const stateless = new Set((await world.pods("stateless")).map(({ metadata }) => metadata.uid));

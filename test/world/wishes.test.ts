@@ -122,7 +122,7 @@ async function isFulfilled(world: TestWorld): Promise<boolean> {
 const spec = { ...small, automationOptions: { waitBetweenRemovalsSeconds: 0 } };
 
 for (const { title, change, status: fulfils, pod: suits, keepsPods, isSecured } of wishes) {
-  test(`[W91] ${title}: carried out, and nothing breaks`, async () => {
+  test(`[W91] ${title}: carried out, and nothing breaks (long)`, async () => {
     const secured = isSecured ? { processes: securedProcesses } : {};
     const options = { spec: { ...spec, ...secured }, hasCertificates: isSecured };
     await TestWorld.runWithCluster(options, async (world) => {
