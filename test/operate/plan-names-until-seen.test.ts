@@ -49,8 +49,8 @@ const cases: readonly Case[] = [
     ...{ status: { connectionString: ofPods }, inConfigMap: names, hasNames: false, source: "pod" },
   },
   {
-    what: "a database that was seen",
-    ...{ status: { configured: true, connectionString: names }, hasNames: false, source: "pod" },
+    what: "a database that was seen, and its coordinators have no pods",
+    ...{ status: { configured: true, connectionString: names }, hasNames: true, source: "pod" },
   },
   {
     what: "a database that serves, though the status is lost",
@@ -106,3 +106,68 @@ test("[P114] what is wanted already is no other spec", () => {
   const snapshot = world.snapshot({ cluster: { ...world.cluster, status }, database: unseen });
   assert.equal(snapshot.storedSpec, undefined);
 });
+
+interface Loss {
+  readonly what: string;
+  readonly running?: number;
+  readonly pending?: number;
+  readonly hasOther?: boolean;
+  readonly database: DatabaseObservation;
+  readonly hasNames: boolean;
+}
+
+const unreachable: DatabaseObservation = { ...serving, status: {} };
+const quorum = { client: { coordinators: { quorum_reachable: true } } };
+const recovering: DatabaseObservation = { ...serving, status: quorum };
+const losses: readonly Loss[] = [
+  { what: "all run and are reached", running: 3, database: serving, hasNames: false },
+  { what: "one is lost", running: 2, database: serving, hasNames: false },
+  { what: "most are lost, before a status says so", running: 1, database: serving, hasNames: true },
+  { what: "most do not run yet", running: 1, pending: 2, database: serving, hasNames: true },
+  { what: "they run and are not reached", running: 3, database: unreachable, hasNames: true },
+  { what: "a recovery", running: 3, database: recovering, hasNames: false },
+  { what: "nobody has asked", running: 3, database: unseen, hasNames: true },
+  {
+    what: "nobody has asked, and the wish has begun",
+    ...{ running: 3, hasOther: true, database: unseen, hasNames: false },
+  },
+];
+
+for (const { what, running = 0, pending = 0, hasOther, database, hasNames } of losses) {
+  test(`[P114] names that are given up: ${what}`, () => {
+    const world = new PlanWorld({ routing: addresses });
+    const hosts = [1, 2, 3].map((id) => `sample-log-${id}.sample.default.svc.cluster.local:4501`);
+    const status = { configured: true, connectionString: `sample:abc@${hosts.join()}` };
+    const made = [1, 2, 3].slice(0, running + pending).map((id) => {
+      const name = `sample-log-${id}`;
+      const spec = { hostname: name, subdomain: "sample", containers: [] };
+      const phase = id <= running ? "Running" : "Pending";
+      return { apiVersion: "v1", kind: "Pod", metadata: { name }, spec, status: { phase } };
+    });
+    const other = { apiVersion: "v1", kind: "Pod", metadata: { name: "sample-log-4" } };
+    const pods = new Map(
+      [...made, ...(hasOther === true ? [other] : [])].map((pod) => [pod.metadata.name, pod]),
+    );
+    const cluster = { ...world.cluster, status };
+    const snapshot = withNamesUntilSeen(world.snapshot({ cluster, pods, database }));
+    assert.equal(routingOf(snapshot.cluster.spec).definesDnsLocalityFields, hasNames);
+  });
+}
+
+for (const [podIPFamily, ipFamilies, expected] of [
+  [6, ["IPv4"], 4],
+  [4, ["IPv6"], 6],
+  [6, ["IPv6"], 6],
+  [6, ["IPv4", "IPv6"], 6],
+  [undefined, ["IPv6"], 0],
+] as const) {
+  test(`[P114] pods of the family ${ipFamilies.join()} are looked for, and ${podIPFamily} is wanted`, () => {
+    const world = new PlanWorld({ routing: podIPFamily === undefined ? {} : { podIPFamily } });
+    const status = { connectionString: names };
+    const service = { apiVersion: "v1", kind: "Service", metadata: { name: "sample" } };
+    const services = new Map([["sample", { ...service, spec: { ipFamilies: [...ipFamilies] } }]]);
+    const cluster = { ...world.cluster, status };
+    const snapshot = withNamesUntilSeen(world.snapshot({ cluster, services, database: unseen }));
+    assert.equal(routingOf(snapshot.cluster.spec).podIpFamily, expected);
+  });
+}

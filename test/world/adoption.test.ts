@@ -285,6 +285,20 @@ test("[HALL5] [ADO6] over halls that the volumes tell, no pod is made more than 
   );
 });
 
+test("[ADO7] a version that was wrong, and is corrected before a server has started with it, is forgotten", async () => {
+  await afterLoss(
+    async (world, lost) => {
+      const { connectionString: seedConnectionString } = lost;
+      await world.createCluster({ ...before, adopt, seedConnectionString, version: "7.3.63" });
+      await world.until(async () => (await world.pods()).length > 0, "pods are made");
+      await world.changeSpec({ version: "7.1.57" });
+      await world.untilReconciled();
+      assert.deepEqual(made(world, lost).creations, []);
+    },
+    { ...before, version: "7.1.57" },
+  );
+});
+
 test("[ADO7] another version that is wished for while the database comes back does not take it down unseen (long)", async () => {
   const automationOptions = { podUpdateStrategy: "Delete" } as const;
   const former = { ...before, version: "7.3.63", automationOptions };

@@ -2,8 +2,10 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { annotationKeys } from "../../src/build/labels.ts";
 import { pods } from "../../src/kube/resource.ts";
-import { keyOfObject, minuteMs, small, TestWorld } from "./world-harness.ts";
+import { claimsNow, patchClaim } from "./adoption-harness.ts";
+import { keyOfObject, minuteMs, nameOf, small, TestWorld } from "./world-harness.ts";
 
 const changes: [what: string, before: Partial<ClusterSpec>, after: Partial<ClusterSpec>][] = [
   ["the split image", { imageType: "unified" }, { imageType: "split" }],
@@ -42,3 +44,16 @@ for (const [what, before, after] of changes) {
     });
   });
 }
+
+test("[P98] what somebody writes on the claims of a database that serves leads no pod away from its data", async () => {
+  await TestWorld.runWithCluster({ nodes: 9, spec: small }, async (world) => {
+    const annotations = { [annotationKeys.diskLayout]: "root" };
+    for (const claim of await claimsNow(world))
+      await patchClaim(world, nameOf(claim), { annotations });
+    for (const pod of await world.pods()) await world.client.delete(pods, keyOfObject(pod));
+    await world.clock.advance(minuteMs);
+    await world.untilReconciled();
+    world.assertDataSafe();
+    assert.equal((await claimsNow(world)).length, 6, "nobody was replaced");
+  });
+});

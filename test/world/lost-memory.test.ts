@@ -27,6 +27,7 @@ const changes: readonly [what: string, from: Partial<ClusterSpec>, to: Partial<C
   ["one server in a pod to two", { imageType: "split" }, { storageServersPerPod: 2 }],
   ["names to addresses", {}, { routing: addresses }],
   ["addresses of services to names", { routing: ofServices }, { routing: ofPods }],
+  ["another IP family", {}, { routing: { podIPFamily: 6 } }],
   [
     "all at once",
     { version: "7.1.57", imageType: "split", logServersPerPod: 2, routing: ofServices },

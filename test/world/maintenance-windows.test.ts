@@ -8,7 +8,7 @@ import { pods } from "../../src/kube/resource.ts";
 import { exampleCluster } from "./example.ts";
 import { acts, knobs, recoveries } from "./restart-harness.ts";
 import { pageOf } from "./stuck-case.ts";
-import { frugalProcesses, hourMs, minuteMs, TestWorld } from "./world-harness.ts";
+import { frugalProcesses, hourMs, keyOfObject, minuteMs, TestWorld } from "./world-harness.ts";
 
 const reason = "MaintenanceWindowClosed";
 
@@ -316,6 +316,25 @@ for (const [what, routing] of [
         conditionIn((await world.cluster()).status, "Hibernated")?.status === "True";
       await world.until(isAsleep, "the database sleeps", 10 * minuteMs);
       await world.changeSpec({ hibernate: false });
+      await world.untilReconciled(hourMs + 20 * minuteMs);
+      world.assertDataSafe();
+    });
+  });
+}
+
+const ofServices = { useDNSInClusterFile: false, publicIPSource: "service" } as const;
+for (const [what, routing, wish] of [
+  ["names that are given up", {}, { useDNSInClusterFile: false }],
+  ["another IP family", {}, { podIPFamily: 6 }],
+  ["names for services", ofServices, { useDNSInClusterFile: true, publicIPSource: "pod" }],
+] as const) {
+  test(`[P114] a database that loses all its pods while ${what} wait for a window comes back by what it had`, async () => {
+    await afterWindow({ routing }, async (world) => {
+      await world.changeSpec({ routing: wish });
+      await world.until(async () => (await windowWaits(world)).length > 0, "it waits");
+      for (const pod of await world.pods()) await world.client.delete(pods, keyOfObject(pod));
+      await world.clock.advance(5 * minuteMs);
+      world.assertDataSafe();
       await world.untilReconciled(hourMs + 20 * minuteMs);
       world.assertDataSafe();
     });

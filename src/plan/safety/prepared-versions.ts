@@ -1,5 +1,6 @@
 // Which versions pods are prepared for that do not understand the running one: a process that restarts in such a pod comes
-// back with the new version and is lost to the others. Rules: spec/upgrade.md [U39], [U57].
+// back with the new version and is lost to the others. Rules: spec/upgrade.md [U39], [U57], spec/adoption.md [ADO7].
+import { isAdopting } from "../../api/adoption.ts";
 import { tagOf } from "../../build/images.ts";
 import {
   compareVersions,
@@ -7,7 +8,7 @@ import {
   isProtocolCompatible,
   parseVersion,
 } from "../../model/version.ts";
-import { announcements } from "../view/pod-binaries.ts";
+import { announcements, canStart } from "../view/pod-binaries.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import type { PodShape } from "../view/pod-shape.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -40,8 +41,19 @@ function toldVersions(snapshot: PreparedView): ReadonlyMap<string, number> {
     const shape = shapeOfPod(snapshot, pod);
     for (const text of snapshot.memory.once(versionsOfSidecar, shape)) tell(text);
   }
-  for (const version of new Set(announcements(snapshot))) tell(version ?? "");
+  for (const version of new Set(announcements(snapshot))) {
+    if (!isTriedInVain(snapshot, version ?? "")) tell(version ?? "");
+  }
   return told;
+}
+
+/**
+ * What a database on disks was tried with first, and no pod can start any more: nobody runs it. Of any other database it
+ * may be the version that its data was written with last.
+ */
+function isTriedInVain(view: PreparedView, version: string): boolean {
+  if (!isAdopting(view.cluster)) return false;
+  return [...view.pods.values()].every((pod) => canStart(view, pod, version) === false);
 }
 
 /** By the image that the sidecar should run, and the one that it still runs. */

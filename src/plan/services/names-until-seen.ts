@@ -1,34 +1,92 @@
 // A database that has not been seen yet is found as its connection string says: coordinators that are known by names, or by
 // addresses of services, need pods that have them. So it is when it is brought back from its disks, and when the status was
-// lost while it slept. What the spec wants follows when it was seen. Rules: spec/plan.md [P114], spec/adoption.md [ADO16].
+// lost while it slept. What the spec wants follows when it was seen. So it is also when most coordinators lose their pods while
+// another wish for them waits. Rules: spec/plan.md [P114], spec/adoption.md [ADO16].
 import { isAdopting } from "../../api/adoption.ts";
 import type { ClusterSpec } from "../../api/cluster.ts";
 import { routingOf } from "../../api/effective.ts";
 import { clusterFileKey } from "../../build/config-map.ts";
+import { annotationKeys } from "../../build/labels.ts";
+import { isNameOfService } from "../../build/pod-environment.ts";
+import type { Pod } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
 import { hostOf } from "../../model/address.ts";
 import { isAvailable } from "../../model/availability.ts";
 import { connectionStringIn, coordinatorsOf } from "../../model/connection-string.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { needsNames } from "../view/known-names.ts";
+import { shapeOfPod } from "../view/pod-shape.ts";
 
 export function withNamesUntilSeen(snapshot: Snapshot): Snapshot {
   const { cluster } = snapshot;
-  if (cluster.status?.configured === true || isAvailable(databaseStatus(snapshot))) return snapshot;
+  const isCreated = cluster.status?.configured === true;
+  if (!isCreated && isAvailable(databaseStatus(snapshot))) return snapshot;
+  const hosts = coordinatorsOf(knownConnectionString(snapshot)).map(hostOf);
+  const named = hosts.filter((host) => isNameOfService(cluster, host));
+  const served = hosts.filter((host) => isAddressOfService(snapshot, host));
   const { definesDnsLocalityFields, publicIpSource } = routingOf(cluster.spec);
-  if (definesDnsLocalityFields && publicIpSource === "service") return snapshot;
-  const connectionString = knownConnectionString(snapshot);
-  const isNamed = !definesDnsLocalityFields && needsNames(cluster, connectionString);
-  const hosts = coordinatorsOf(connectionString).map(hostOf);
-  const needsServices =
-    publicIpSource !== "service" && hosts.some((host) => isAddressOfService(snapshot, host));
-  if (!isNamed && !needsServices) return snapshot;
+  const needsNames = !definesDnsLocalityFields && named.length > 0;
+  const needsServices = publicIpSource !== "service" && served.length > 0;
+  const family = named.length > 0 ? otherFamily(snapshot) : undefined;
+  if (!needsNames && !needsServices && family === undefined) return snapshot;
+  if (isCreated && areFound(snapshot, [...named.map(firstLabel), ...served])) return snapshot;
   const routing: ClusterSpec["routing"] = {
     ...cluster.spec.routing,
-    ...(isNamed && { useDNSInClusterFile: true }),
+    ...((needsNames || family !== undefined) && { useDNSInClusterFile: true }),
     ...(needsServices && { publicIPSource: "service" }),
+    ...(family && { podIPFamily: family }),
   };
   return { ...snapshot, cluster: { ...cluster, spec: { ...cluster.spec, routing } } };
+}
+
+/** The headless service calls pods by their names. */
+function firstLabel(host: string): string {
+  return host.split(".", 1)[0] ?? "";
+}
+
+/** For which names lead to pods, where the spec wants another one by now. */
+function otherFamily({ cluster, services }: Snapshot): 4 | 6 | undefined {
+  const { podIpFamily } = routingOf(cluster.spec);
+  const [family, ...more] = services.get(cluster.metadata.name ?? "")?.spec?.ipFamilies ?? [];
+  if (podIpFamily === 0 || family === undefined || more.length > 0) return undefined;
+  const known = family === "IPv6" ? 6 : 4;
+  return known === podIpFamily ? undefined : known;
+}
+
+/**
+ * Whether most of them run as they are known and are reached. A status may be older than the loss of the pods; pods that do
+ * not run yet would be made anew if the wish counted already. Where the database was not asked yet, what has begun goes on.
+ */
+function areFound(snapshot: Snapshot, hosts: readonly string[]): boolean {
+  const status = databaseStatus(snapshot);
+  const isQuorum = status?.client?.coordinators?.quorum_reachable === true;
+  const isReached = status === undefined ? hasBegun(snapshot) : isQuorum || isAvailable(status);
+  if (!isReached) return false;
+  const known = new Set([...snapshot.pods.values()].flatMap((pod) => hostsOf(snapshot, pod)));
+  return hosts.filter((host) => known.has(host)).length * 2 > hosts.length;
+}
+
+/** A pod is as the spec wants it, in what others may still lack. */
+function hasBegun(snapshot: Snapshot): boolean {
+  const { definesDnsLocalityFields, publicIpSource, podIpFamily } = routingOf(
+    snapshot.cluster.spec,
+  );
+  return [...snapshot.pods.values()].some((pod) => {
+    const { subdomain } = pod.spec ?? {};
+    const source = pod.metadata.annotations?.[annotationKeys.publicIpSource] || "pod";
+    return (
+      (subdomain !== undefined) === definesDnsLocalityFields &&
+      source === publicIpSource &&
+      (podIpFamily === 0 || shapeOfPod(snapshot, pod).ipFamily === podIpFamily)
+    );
+  });
+}
+
+/** Its addresses, and its name where it has one. */
+function hostsOf(snapshot: Snapshot, pod: Stored<Pod>): readonly string[] {
+  const { hosts, isDeleting } = shapeOfPod(snapshot, pod);
+  if (isDeleting || pod.status?.phase !== "Running") return [];
+  return pod.spec?.subdomain === undefined ? hosts : [...hosts, pod.metadata.name ?? ""];
 }
 
 /** What a person corrects counts for a database that comes back from its disks. */

@@ -39,11 +39,27 @@ interface Case {
 }
 
 const wasSplit: ClusterStatus = { imageTypes: ["split"] };
+const served: ClusterStatus = {
+  ...{ ...wasSplit, configured: true },
+  processGroups: [{ processGroupID: "storage-1", processClass: "storage" }],
+};
+const mixed: ClusterStatus = { ...served, imageTypes: ["split", "unified"] };
 const cases: readonly Case[] = [
   { what: "nobody knows", found: undefined },
   { what: "a pod knows best", pod: split, noted: "3", claim: "2", found: "root" },
   { what: "a pod as wanted", pod: unified, noted: "3", claim: "2", found: undefined },
   { what: "then the note of the group", noted: "3", claim: "2", stored: wasSplit, found: "3" },
+  {
+    what: "or what all of a database had that was seen",
+    claim: "2",
+    stored: served,
+    found: "root",
+  },
+  { what: "not where there were several kinds", claim: "2", stored: mixed, found: "2" },
+  {
+    what: "nor of a group that is new to the status",
+    ...{ claim: "2", stored: { ...served, processGroups: [] }, found: "2" },
+  },
   { what: "then the claim", claim: "2", stored: wasSplit, found: "2" },
   { what: "a claim at the root", claim: "root", found: "root" },
   { what: "a claim as wanted", claim: "1", stored: wasSplit, found: undefined },

@@ -73,6 +73,8 @@ export type LayoutContext = ReadonlyMap<
     readonly last: string | undefined;
     /** Pods of the class have, or should have, several of them now. */
     readonly isMixed: boolean;
+    /** Ids of the process groups of a database that was seen: those without a note are as all were. */
+    readonly seen: ReadonlySet<string>;
   }
 >;
 
@@ -82,19 +84,21 @@ export function layoutContext(
   stored: ClusterStatus | undefined,
   observed: ClusterStatus | undefined,
 ): LayoutContext {
+  const groups = stored?.configured === true ? (stored.processGroups ?? []) : [];
+  const seen = new Set(groups.map(({ processGroupID }) => processGroupID));
   const entries = processClasses.filter(isStateful).map((processClass) => {
     const before = layoutsIn(stored, processClass);
     const [last] = before.size === 1 ? before : [];
     const wanted = nameOf(wantedLayout(spec, processClass));
     const isMixed = layoutsIn(observed, processClass).size > 1;
-    return [processClass, { wanted, last, isMixed }] as const;
+    return [processClass, { wanted, last, isMixed, seen }] as const;
   });
   return new Map(entries);
 }
 
 /**
  * Written down while it is in doubt: when the pod is not as wanted, or several kinds of pods exist. What its claim says counts
- * where there is no pod and no note of it.
+ * where there is no pod and the status does not tell.
  */
 export function withDiskLayout(
   context: LayoutContext,
@@ -104,8 +108,11 @@ export function withDiskLayout(
 ): ProcessGroup {
   const layouts = context.get(group.processClass);
   if (layouts === undefined) return group;
+  const told = layouts.seen.has(group.processGroupID) ? layouts.last : undefined;
   const known =
-    pod === undefined ? (group.diskLayout ?? layoutOnClaim(claim) ?? layouts.last) : nameOf(pod);
+    pod === undefined
+      ? (group.diskLayout ?? told ?? layoutOnClaim(claim) ?? layouts.last)
+      : nameOf(pod);
   const diskLayout = known === layouts.wanted && !layouts.isMixed ? undefined : known;
   if (diskLayout === group.diskLayout) return group;
   const { diskLayout: _, ...rest } = group;
