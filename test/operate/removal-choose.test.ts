@@ -1,9 +1,10 @@
-// Which process groups go: by hand, by shrinking, by misconfiguration. Rules: spec/removal.md [R5]-[R9], [R20]-[R26].
+// Which process groups go: by hand, by shrinking, by misconfiguration. Rules: spec/removal.md [R5]-[R9], [R20]-[R26], [R113].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { remedyOf } from "../../src/plan/reasons/registry.ts";
 import fc from "fast-check";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
+import type { DatabaseStatus } from "../../src/model/database-status.ts";
 import { defaultPlanOptions } from "../../src/plan/snapshot.ts";
 import { actionsOf, removalIds, RemovalWorld, waitOf } from "./removal-world.ts";
 
@@ -352,6 +353,55 @@ test("[R9] [T52] what a change of TLS waits for goes first, and the others are n
   assert.match(held, /and \d+ more will be replaced later: TLS is being switched/);
   assert.ok(!held.includes(id));
 });
+
+const states: readonly [string, (status: DatabaseStatus) => void, boolean][] = [
+  ["waits for logs of its last generation", recovering("locking_coordinated_state"), true],
+  ["begins to recover", recovering("reading_coordinated_state"), true],
+  ["lacks a majority of its coordinators", withoutQuorum, true],
+  ["recruits, and may lack just them", recovering("recruiting_transaction_servers"), false],
+];
+for (const [what, change, isHeld] of states) {
+  test(`[R113] ${isHeld ? "only stateless" : "all"} processes are replaced while the database ${what}`, () => {
+    const world = settled();
+    world.change = change;
+    world.changeSpec({ processGroupIDPrefix: "dc1" });
+    const plan = world.plan();
+    const all = ["log", "stateless", "storage"].flatMap((name) => world.ids(name));
+    assert.deepEqual(removalIds(plan).sort(), isHeld ? world.ids("stateless") : all);
+    const fresh = plan.status.processGroups?.map(({ processGroupID }) => processGroupID) ?? [];
+    assert.equal(
+      fresh.some((id) => /^dc1-(log|storage)/.test(id)),
+      !isHeld,
+    );
+    if (isHeld) assert.match(waitOf(plan, "ReplacementPostponed"), /later: the database is not/);
+  });
+}
+
+test("[R113] [S101] who is about to lose its volume is replaced also while the database is down", () => {
+  const world = settled();
+  const id = world.id("storage");
+  const name = `${world.podNameOf(id)}-data`;
+  const claim = world.pvcs.get(name);
+  assert.ok(claim);
+  const deletionTimestamp = "2026-01-01T00:00:00Z";
+  world.pvcs.set(name, { ...claim, metadata: { ...claim.metadata, deletionTimestamp } });
+  world.change = recovering("locking_coordinated_state");
+  world.changeSpec({ processGroupIDPrefix: "dc1" });
+  assert.deepEqual(removalIds(world.plan()).sort(), [...world.ids("stateless"), id].sort());
+});
+
+function withoutQuorum(status: DatabaseStatus): void {
+  recovering("reading_coordinated_state")(status);
+  const coordinators = status.client?.coordinators;
+  if (coordinators !== undefined) coordinators.quorum_reachable = false;
+}
+
+function recovering(name: string): (status: DatabaseStatus) => void {
+  return ({ client, cluster }) => {
+    if (client !== undefined) client.database_status = { available: false, healthy: false };
+    if (cluster !== undefined) cluster.recovery_state = { name, active_generations: 1 };
+  };
+}
 
 test("[S101] who is about to lose its volume goes before those that were changed", () => {
   const world = settled();

@@ -1,10 +1,12 @@
 // Step replaceMisconfiguredProcessGroups: process groups whose pod or volume cannot be made right in place are marked
-// for removal, and their classes get new ones. Rules: spec/removal.md [R5]-[R9], [R99], [R103], spec/packing.md [PACK34]-[PACK41],
-// [PACK45], spec/safety.md [S101].
+// for removal, and their classes get new ones. Rules: spec/removal.md [R5]-[R9], [R99], [R103], [R113], spec/packing.md
+// [PACK34]-[PACK41], [PACK45], spec/safety.md [S101].
 import { isAdopting } from "../../api/adoption.ts";
+import { isAvailable } from "../../model/availability.ts";
 import { counted } from "../../model/counted.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf } from "../../api/effective.ts";
+import { isStateful } from "../../model/process-class.ts";
 import { hasCondition, isAwaitingExclusion, markForRemoval } from "../../model/process-group.ts";
 import { misplacedGroups } from "../placement/hall-balance.ts";
 import { crowdedGroups } from "../placement/hall-crowding.ts";
@@ -14,6 +16,7 @@ import { packingChangeOf, planMigration } from "../placement/packing-migration.t
 import type { Migration } from "../placement/packing-migration.ts";
 import { isUpgradingIncompatibly } from "../view/running-version.ts";
 import { volumeProblem } from "../safety/volumes.ts";
+import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, PlanEvent, StepResult } from "../step.ts";
@@ -73,12 +76,9 @@ function replace(snapshot: Snapshot, draft: Draft): StepResult {
     const waits = [...held, ...later];
     return waits.length === 0 ? nothing : { waits, isUnfinished: true };
   }
-  const interruption = interruptionOf(draft);
+  const interruption = interruptionOf(snapshot, draft);
   if (interruption !== undefined) {
-    const first = found.filter(({ group }) => {
-      const pod = viewOf(snapshot).of(group).pod;
-      return pod !== undefined && holdsTlsSwitch(draft, group, pod);
-    });
+    const first = found.filter(interruption.isExempt);
     const rest = found.filter((one) => !first.includes(one));
     if (rest.length > 0) later.unshift(postponed(idsOf(rest), interruption));
     if (first.length === 0) return { waits: later, isUnfinished: true };
@@ -130,12 +130,47 @@ function leftAlone(snapshot: Snapshot, draft: Draft): ReadonlySet<string> {
   return new Set([...deleted, ...fenced]);
 }
 
+interface Interruption {
+  /** As a clause. */
+  why: string;
+  remedy: string;
+  /** Who is replaced all the same. */
+  isExempt: (one: Misconfigured) => boolean;
+}
+
 /** While command lines of all processes are about to change together, no process group is taken out. */
-function interruptionOf(draft: Draft): string | undefined {
+function interruptionOf(snapshot: Snapshot, draft: Draft): Interruption | undefined {
+  const remedy = "Nothing: it goes on when the change before it is complete.";
+  const isExempt = ({ group }: Misconfigured): boolean => {
+    const pod = viewOf(snapshot).of(group).pod;
+    return pod !== undefined && holdsTlsSwitch(draft, group, pod);
+  };
   if (isUpgradingIncompatibly(draft)) {
-    return `the database is being brought to version ${draft.desired.cluster.spec.version}`;
+    const why = `the database is being brought to version ${draft.desired.cluster.spec.version}`;
+    return { why, remedy, isExempt };
   }
-  return isConvertingTls(draft) ? "TLS is being switched" : undefined;
+  if (isConvertingTls(draft)) return { why: "TLS is being switched", remedy, isExempt };
+  return isDownForOldDisks(snapshot) ? outage : undefined;
+}
+
+/**
+ * What the database waits for is on disks that it has, and their pods may have no node at the moment. New pods with disks
+ * bring nothing of it back, and may take the place of those that do.
+ */
+const outage: Interruption = {
+  why: "the database is not available, and new pods could take the place of those that it waits for",
+  remedy: "Bring back what the database waits for: its logs and coordinators. Then it goes on.",
+  isExempt: ({ group, isUrgent, isFree }) =>
+    isUrgent || isFree === true || !isStateful(group.processClass),
+};
+
+/** A database that recruits has found all of its logs: there other processes may be what it lacks. */
+function isDownForOldDisks(snapshot: Snapshot): boolean {
+  if (snapshot.cluster.status?.configured !== true) return false;
+  const status = databaseStatus(snapshot);
+  if (status?.client?.coordinators?.quorum_reachable !== true) return !isAvailable(status);
+  const isRecruiting = status.cluster?.recovery_state?.name === "recruiting_transaction_servers";
+  return !isRecruiting && !isAvailable(status);
 }
 
 function idsOf(found: readonly { group: ProcessGroup }[]): string[] {
@@ -154,13 +189,13 @@ function eventsOf(chosen: readonly Misconfigured[]): PlanEvent[] {
   });
 }
 
-function postponed(ids: readonly string[], interruption: string): NewWait {
+function postponed(ids: readonly string[], { why, remedy }: Interruption): NewWait {
   return {
     step,
     reason: "ReplacementPostponed",
-    message: `${nameList(ids)} will be replaced later: ${interruption}`,
+    message: `${nameList(ids)} will be replaced later: ${why}`,
     retryAfterMs: 5_000,
-    remedy: "Nothing: it goes on when the change before it is complete.",
+    remedy,
     isForDatabase: true,
   };
 }
