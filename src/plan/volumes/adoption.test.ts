@@ -108,6 +108,14 @@ test("[ADO2] the prefix of the resource is the one of its claims", () => {
   assert.match(mixtureOf(view, [claimOf("storage-1")]) ?? "", /has the prefix "", not "west"/);
 });
 
+test("[ADO2] the claims of a resource whose prefix was changed are its own, with both prefixes", () => {
+  const view = clusterOf({ processGroupIDPrefix: "west" });
+  const west = claimOf("west-log-1", { name: "sample-log-1-data" });
+  assert.equal(mixtureOf(view, [west, claimOf("storage-1", owner("own"))]), undefined);
+  const others = claimOf("storage-1", owner("old"));
+  assert.match(mixtureOf(view, [west, others]) ?? "", /has the prefix "", not "west"/);
+});
+
 test("[ADO2] where only the prefix of the spec is another one, the remedy names the right one", () => {
   const named = { name: "sample-storage-1-data" };
   const [plain, west] = [claimOf("storage-1"), claimOf("west-storage-1", named)];

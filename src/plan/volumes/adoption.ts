@@ -116,7 +116,9 @@ function strangeness(view: AdoptionView, claim: Claim): string | undefined {
   }
   const { prefix, claimName } = namesOfGroup(view, id, processClass);
   const wanted = spec.processGroupIDPrefix ?? "";
-  if (prefix !== wanted) {
+  // One that is ours already has the prefix of its time: it is replaced when the database is back.
+  const isOwn = ownerReferences.some(({ uid }) => uid === metadata.uid);
+  if (prefix !== wanted && !isOwn) {
     return `its process group ${id} has the prefix "${prefix}", not "${wanted}" as spec.processGroupIDPrefix`;
   }
   if (name !== claimName) return `the claim of process group ${id} is called ${claimName}`;
