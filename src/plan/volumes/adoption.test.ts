@@ -108,12 +108,20 @@ test("[ADO2] the prefix of the resource is the one of its claims", () => {
   assert.match(mixtureOf(view, [claimOf("storage-1")]) ?? "", /has the prefix "", not "west"/);
 });
 
-test("[ADO2] the claims of a resource whose prefix was changed are its own, with both prefixes", () => {
+test("[ADO2] claims of both prefixes are those of a resource that was changing it, where it owns them", () => {
   const view = clusterOf({ processGroupIDPrefix: "west" });
-  const west = claimOf("west-log-1", { name: "sample-log-1-data" });
-  assert.equal(mixtureOf(view, [west, claimOf("storage-1", owner("own"))]), undefined);
-  const others = claimOf("storage-1", owner("old"));
-  assert.match(mixtureOf(view, [west, others]) ?? "", /has the prefix "", not "west"/);
+  const west = claimOf("west-log-1", { name: "sample-log-1-data", ...owner("own") });
+  const former = claimOf("storage-1", owner("own"));
+  assert.equal(mixtureOf(view, [west, former]), undefined);
+  const refused = /has the prefix "", not "west"/;
+  assert.match(mixtureOf(view, [west, claimOf("storage-1")]) ?? "", refused, "of nobody");
+  assert.match(
+    mixtureOf(view, [former, claimOf("log-1", owner("own"))]) ?? "",
+    refused,
+    "too early",
+  );
+  const copied = claimOf("west-log-1", { name: "sample-log-1-data" });
+  assert.match(mixtureOf(view, [copied, former]) ?? "", refused, "not made for it");
 });
 
 test("[ADO2] where only the prefix of the spec is another one, the remedy names the right one", () => {

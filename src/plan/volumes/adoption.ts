@@ -23,12 +23,15 @@ const beingDeleted = "it is being deleted";
 /** What is wrong with the claims, as a sentence; undefined when they can all be of this cluster. */
 export function mixtureOf(view: AdoptionView, claims: readonly Claim[]): string | undefined {
   const seen = new Map<string, string>();
+  const isChanging = claims.some((claim) => isOwn(view, claim) && hasPrefix(view, claim));
   const wrong = claims.flatMap((claim) => {
     const name = claim.metadata.name ?? "";
     const { id } = subjectOf(view, claim);
     const twin = seen.get(id);
     seen.set(id, name);
-    const why = strangeness(view, claim) ?? (twin && `${twin} is of the same process group`);
+    const isFormer = isChanging && isOwn(view, claim);
+    const why =
+      strangeness(view, claim, isFormer) ?? (twin && `${twin} is of the same process group`);
     return why === undefined ? [] : [`${name}: ${why}`];
   });
   const [first] = wrong;
@@ -101,8 +104,20 @@ export function leftOutOf(
   return `spec.adopt does not name ${nameList(strays.sort())}, whose labels are those of this cluster, so that servers would start there as well`;
 }
 
-/** Why a claim cannot be one of this cluster, as a clause. */
-function strangeness(view: AdoptionView, claim: Claim): string | undefined {
+/** It was taken over already, or made for this resource. */
+function isOwn({ cluster }: AdoptionView, { metadata }: Claim): boolean {
+  return metadata.ownerReferences?.some(({ uid }) => uid === cluster.metadata.uid) === true;
+}
+
+function hasPrefix(view: AdoptionView, claim: Claim): boolean {
+  const { id, processClass } = subjectOf(view, claim);
+  return (
+    namesOfGroup(view, id, processClass).prefix === (view.cluster.spec.processGroupIDPrefix ?? "")
+  );
+}
+
+/** Why a claim cannot be one of this cluster, as a clause. One from before a change of the prefix may have another one. */
+function strangeness(view: AdoptionView, claim: Claim, isFormer = false): string | undefined {
   const { metadata, spec } = view.cluster;
   const { name, labels = {}, ownerReferences = [], deletionTimestamp } = claim.metadata;
   const { id, processClass } = subjectOf(view, claim);
@@ -116,9 +131,7 @@ function strangeness(view: AdoptionView, claim: Claim): string | undefined {
   }
   const { prefix, claimName } = namesOfGroup(view, id, processClass);
   const wanted = spec.processGroupIDPrefix ?? "";
-  // One that is ours already has the prefix of its time: it is replaced when the database is back.
-  const isOwn = ownerReferences.some(({ uid }) => uid === metadata.uid);
-  if (prefix !== wanted && !isOwn) {
+  if (prefix !== wanted && !isFormer) {
     return `its process group ${id} has the prefix "${prefix}", not "${wanted}" as spec.processGroupIDPrefix`;
   }
   if (name !== claimName) return `the claim of process group ${id} is called ${claimName}`;
