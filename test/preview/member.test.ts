@@ -12,7 +12,7 @@ import { createRegions, threeClusters } from "../world/multi-regions.ts";
 import { hourMs } from "../world/world-harness.ts";
 import { pictureOf } from "./world-picture.ts";
 
-test("[PV16] a member is previewed with the processes of the others, and says that their operators are missing", async () => {
+test("[PV16] a member is previewed with the processes of the others, and says that their operators are missing (long)", async () => {
   await MultiTestWorld.run({ names: threeClusters.names, nodes: 6 }, async (multi) => {
     // So that a preview knows soon that nothing more comes.
     const replacements = { failureDetectionTimeSeconds: 300, taintReplacementTimeSeconds: 300 };

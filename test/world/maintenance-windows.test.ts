@@ -328,7 +328,7 @@ for (const [what, routing, wish] of [
   ["another IP family", {}, { podIPFamily: 6 }],
   ["names for services", ofServices, { useDNSInClusterFile: true, publicIPSource: "pod" }],
 ] as const) {
-  test(`[P114] a database that loses all its pods while ${what} wait for a window comes back by what it had`, async () => {
+  test(`[P114] a database that loses all its pods while ${what} wait for a window comes back by what it had (long)`, async () => {
     await afterWindow({ routing }, async (world) => {
       await world.changeSpec({ routing: wish });
       await world.until(async () => (await windowWaits(world)).length > 0, "it waits");

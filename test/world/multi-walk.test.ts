@@ -9,7 +9,7 @@ test("[MU1] [MU31] a walk of several operators is one history for one seed (long
   assert.deepEqual(second, first);
 });
 
-test("[MU30] [MU31] several operators in trouble keep all rules and come to rest", async () => {
+test("[MU30] [MU31] several operators in trouble keep all rules and come to rest (long)", async () => {
   const { kills } = await multiWalk(2);
   assert.ok(kills > 0);
 });
