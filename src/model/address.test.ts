@@ -3,6 +3,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import {
+  hasIp,
   hostOf,
   addressesInCommandLine,
   addressesOf,
@@ -173,3 +174,17 @@ test("[M14] the host of any text is that of its address, however usual it looks"
     { seed: 1, numRuns: 5_000 },
   );
 });
+
+for (const [text, expected] of [
+  ["10.0.0.1:4501", true],
+  ["10.0.0.1:4500:tls", true],
+  ["[2001:db8::1]:4501", true],
+  ["10.0.0.1", true],
+  ["sample-log-1.sample.default.svc.cluster.local:4501", false],
+  ["", false],
+  ["?", false],
+] as const) {
+  test(`[M14] ${JSON.stringify(text)} has ${expected ? "an" : "no"} IP`, () => {
+    assert.equal(hasIp(text), expected);
+  });
+}

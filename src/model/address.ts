@@ -130,6 +130,11 @@ export function isIpAddress(address: ProcessAddress): boolean {
   return canonicalIp(address.host) !== undefined;
 }
 
+/** Whether the text is an address with an IP. A name has none, nor has what cannot be read. */
+export function hasIp(text: string): boolean {
+  return canonicalIp(hostOf(text)) !== undefined;
+}
+
 function joinHostPort(host: string, port: number): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -13,15 +13,13 @@ import {
   liveConfiguration,
 } from "../../model/database-configuration.ts";
 import type { DatabaseConfiguration } from "../../model/database-configuration.ts";
-import { coordinatorsOf } from "../../model/connection-string.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { conditionOf } from "../../model/process-group.ts";
 import { hallsRemedy, leavingIds } from "../safety/hall-readiness.ts";
 import { calmRemedy, sentence } from "../hold.ts";
+import { coordinatorsRemedy } from "./lost-coordinators.ts";
 import { claimWithOtherLayout, isNeverCreated } from "../safety/no-database.ts";
-import { shapeOfPod } from "../view/pod-shape.ts";
-import { hostOf } from "../../model/address.ts";
-import { silenceOf, staleRemedy, unavailabilityOf } from "../view/unavailability.ts";
+import { silenceOf, unavailabilityOf } from "../view/unavailability.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
@@ -64,7 +62,12 @@ export function updateDatabaseConfiguration(snapshot: Snapshot, draft: Draft): S
   if (!draft.status.configured) return planFirst(snapshot, draft, status, observedMs);
   if (!isAvailable(status)) {
     const message = `The database is not available: ${unavailabilityOf(status)}`;
-    return waiting("DatabaseUnavailable", message, unavailableRemedy(snapshot, draft), 2_000);
+    return waiting(
+      "DatabaseUnavailable",
+      message,
+      coordinatorsRemedy(snapshot, draft, status),
+      2_000,
+    );
   }
   // What differs may only be what could not be read; step updateStatus says so.
   if (status.unreadable !== undefined) return nothing;
@@ -84,18 +87,6 @@ function missing(late: readonly string[]): StepResult {
   return waiting("ProcessesMissing", message, remedy, 2_000);
 }
 
-/** Where no pod of ours is a coordinator, others may have been chosen while no operator looked after this resource. */
-function unavailableRemedy(snapshot: Snapshot, { status }: Draft): string {
-  const pods = [...snapshot.pods.values()];
-  const names = pods.map(({ metadata }) => metadata.name ?? "");
-  const hosts = new Set(pods.flatMap((pod) => shapeOfPod(snapshot, pod).publicIps.map(hostOf)));
-  const isOurs = (host: string): boolean =>
-    hosts.has(host) || names.includes(host.split(".")[0] ?? "");
-  const coordinators = coordinatorsOf(status.connectionString ?? "").map(hostOf);
-  const remedy = remedyOf("DatabaseUnreachable");
-  return pods.length === 0 || coordinators.some(isOurs) ? remedy : `${remedy} ${staleRemedy}`;
-}
-
 function planFirst(
   snapshot: Snapshot,
   draft: Draft,
@@ -104,7 +95,7 @@ function planFirst(
 ): StepResult {
   const { spec } = snapshot.cluster;
   if (!isNeverCreated(status)) {
-    const remedy = remedyOf("DatabaseUnreachable");
+    const remedy = coordinatorsRemedy(snapshot, draft, status);
     return waiting("DatabaseNotReady", notReadyMessage(status), remedy, 2_000);
   }
   if (spec.adopt !== undefined) {

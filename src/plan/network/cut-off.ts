@@ -5,7 +5,7 @@ import { operatorLogGroup } from "../../fdb/log-group.ts";
 import type { NetworkPolicyPeer, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { isAvailable } from "../../model/availability.ts";
-import { hostOf, isIpAddress, parseAddress } from "../../model/address.ts";
+import { hasIp, hostOf } from "../../model/address.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import { counted } from "../../model/counted.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
@@ -118,10 +118,9 @@ function partCutOff(
 
 /** Names of hosts lead to processes that are in the status, too. */
 function coordinatorHosts(connectionString: string | undefined): string[] {
-  return coordinatorsOf(connectionString ?? "").flatMap((text) => {
-    const address = parseAddress(text);
-    return address.ok && isIpAddress(address.value) ? [hostOf(text)] : [];
-  });
+  return coordinatorsOf(connectionString ?? "")
+    .filter(hasIp)
+    .map(hostOf);
 }
 
 /** A process group of ours is there under this address, whatever its pod is doing now. */

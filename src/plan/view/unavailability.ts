@@ -37,10 +37,6 @@ function coordinatorsText(all: readonly { address: string; reachable: boolean }[
 // can do about it. Rules: spec/safety.md [S10], [S150].
 type Silence = Extract<DatabaseObservation, { kind: "missing" }>;
 
-export const staleRemedy =
-  "If none of them exists any more, other coordinators were chosen while this resource was not looked after: " +
-  "put the text of /var/fdb/data/fdb.cluster of one of its pods into status.connectionString (kubectl patch --subresource status).";
-
 export interface SilenceText {
   reason: "DatabaseForeign" | "DatabaseUnreachable" | "OperatorTrustMissing";
   /** The beginning of a sentence, without capital and full stop. */

@@ -6,7 +6,7 @@ import { labelsOf, sharesDatabase } from "../../api/effective.ts";
 import { isNameOfService } from "../../build/pod-environment.ts";
 import type { PersistentVolumeClaim } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { hostOf, isIpAddress, parseAddress } from "../../model/address.ts";
+import { hasIp, hostOf } from "../../model/address.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import { counted } from "../../model/counted.ts";
 import { isProcessClass, isStateful } from "../../model/process-class.ts";
@@ -189,11 +189,7 @@ export function missingCoordinators(
   connectionString: string,
 ): string | undefined {
   const coordinators = coordinatorsOf(connectionString);
-  const isAddress = (text: string): boolean => {
-    const parsed = parseAddress(text);
-    return parsed.ok && isIpAddress(parsed.value);
-  };
-  if (coordinators.some(isAddress)) return undefined;
+  if (coordinators.some(hasIp)) return undefined;
   const hosts = coordinators.map(hostOf);
   const pods = new Set(
     claims.map((claim) => {

@@ -5,6 +5,8 @@ import type { ClusterSpec, FoundationDBCluster } from "../../api/cluster.ts";
 import { randomPick } from "../../env/random.ts";
 import type { KubeObject } from "../../kube/object.ts";
 import type { DeleteOptions } from "../../kube/client-options.ts";
+import { hasIp } from "../../model/address.ts";
+import { coordinatorsOf } from "../../model/connection-string.ts";
 import { keyOf } from "../../kube/path.ts";
 import { configMaps, podDisruptionBudgets, pods, services } from "../../kube/resource.ts";
 import type { Resource, Stored } from "../../kube/resource.ts";
@@ -21,7 +23,7 @@ export async function loseAllButDisks(life: LifeScene): Promise<void> {
   if (others.length > 0 || !hasNames(cluster.spec) || isHeld(cluster.spec)) return;
   if (!(await life.isAtRestWithin(20 * minuteMs))) return;
   const { spec } = await life.cluster(name);
-  if (!hasNames(spec) || isHeld(spec)) return;
+  if (!hasNames(spec) || isHeld(spec) || hasAddresses(life)) return;
   life.note("nothing is left but the volume claims");
   life.isLost = true;
   const { imageType, storageServersPerPod = 1, logServersPerPod = 1 } = spec;
@@ -52,6 +54,15 @@ export async function loseAllButDisks(life: LifeScene): Promise<void> {
 
 function hasNames({ routing }: ClusterSpec): boolean {
   return routing?.publicIPSource !== "service" && routing?.useDNSInClusterFile !== false;
+}
+
+/** Somebody has just chosen coordinators by their addresses, and the operator has not put it right yet. */
+function hasAddresses({ world }: LifeScene): boolean {
+  return world.fdb.truth
+    .databases()
+    .filter(({ isConfigured }) => isConfigured)
+    .flatMap(({ connectionString }) => coordinatorsOf(connectionString))
+    .some(hasIp);
 }
 
 function isHeld({ hibernate, skip }: ClusterSpec): boolean {
