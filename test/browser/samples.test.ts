@@ -351,7 +351,7 @@ browserTest("[PAGE2] [PAGE6] what is said of clusters of day two is so", async (
     const card = page.locator(".card", { hasText: `default/${cluster}` });
     // On a busy machine the page shows what it has of a cluster before the newest has come.
     await card.locator(".chip").first().filter({ hasText: chip }).waitFor();
-    assert.match(await card.first().innerText(), said, cluster);
+    await card.filter({ hasText: said }).first().waitFor();
     await show(`default/${cluster}/map`);
     await page.locator(".head .chip").first().filter({ hasText: chip }).waitFor();
     assert.deepEqual(await seriousViolations(page), [], cluster);

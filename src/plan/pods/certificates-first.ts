@@ -3,13 +3,13 @@
 // pods are updated as at any other time. Rule: spec/restart.md [T77].
 import { processSettingsOf } from "../../api/effective.ts";
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
-import { clusterFileKey } from "../../build/config-map.ts";
 import { mainContainerName } from "../../build/normalise.ts";
 import type { Container, Pod } from "../../kube/generated/types.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import { discoverGroups } from "../process-groups/discovery.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { viewOf } from "../view/cluster-view.ts";
+import { knownConnectionString } from "../view/known-connection-string.ts";
 
 const variables: readonly string[] = [
   "FDB_TLS_CERTIFICATE_FILE",
@@ -36,12 +36,9 @@ export function withCertificatesFirst(snapshot: Snapshot): Snapshot {
 }
 
 /** Processes listen with TLS already; where the status was lost, the connection string shows it. */
-function hasBegun({ cluster, configMap }: Snapshot): boolean {
-  const { requiredAddresses, connectionString } = cluster.status ?? {};
-  const text = connectionString ?? configMap?.data?.[clusterFileKey] ?? "";
-  return (
-    requiredAddresses?.tls === true || coordinatorsOf(text).some((each) => each.endsWith(":tls"))
-  );
+function hasBegun(snapshot: Snapshot): boolean {
+  if (snapshot.cluster.status?.requiredAddresses?.tls === true) return true;
+  return coordinatorsOf(knownConnectionString(snapshot)).some((each) => each.endsWith(":tls"));
 }
 
 /** Files are known by the variables that name them and by the volumes that are mounted. */

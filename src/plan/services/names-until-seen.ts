@@ -2,19 +2,18 @@
 // addresses of services, need pods that have them. So it is when it is brought back from its disks, and when the status was
 // lost while it slept. What the spec wants follows when it was seen. So it is also when most coordinators lose their pods while
 // another wish for them waits. Rules: spec/plan.md [P114], spec/adoption.md [ADO16].
-import { isAdopting } from "../../api/adoption.ts";
 import type { ClusterSpec } from "../../api/cluster.ts";
 import { routingOf } from "../../api/effective.ts";
-import { clusterFileKey } from "../../build/config-map.ts";
 import { annotationKeys } from "../../build/labels.ts";
 import { isNameOfService } from "../../build/pod-environment.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { hostOf } from "../../model/address.ts";
 import { isAvailable } from "../../model/availability.ts";
-import { connectionStringIn, coordinatorsOf } from "../../model/connection-string.ts";
+import { coordinatorsOf } from "../../model/connection-string.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { knownConnectionString } from "../view/known-connection-string.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 
 export function withNamesUntilSeen(snapshot: Snapshot): Snapshot {
@@ -87,16 +86,6 @@ function hostsOf(snapshot: Snapshot, pod: Stored<Pod>): readonly string[] {
   const { hosts, isDeleting } = shapeOfPod(snapshot, pod);
   if (isDeleting || pod.status?.phase !== "Running") return [];
   return pod.spec?.subdomain === undefined ? hosts : [...hosts, pod.metadata.name ?? ""];
-}
-
-/** What a person corrects counts for a database that comes back from its disks. */
-function knownConnectionString({ cluster, configMap }: Snapshot): string {
-  const { spec, status } = cluster;
-  return (
-    (isAdopting(cluster) && connectionStringIn(spec.seedConnectionString ?? "")) ||
-    status?.connectionString ||
-    (configMap?.data?.[clusterFileKey] ?? "")
-  );
 }
 
 function isAddressOfService({ services }: Snapshot, host: string): boolean {

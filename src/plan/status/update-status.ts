@@ -11,7 +11,6 @@ import {
 } from "../../api/effective.ts";
 import type { ClusterStatus, ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { dataCenterOf } from "../../api/localities.ts";
-import { clusterFileKey } from "../../build/config-map.ts";
 import { hostOf, isTls, parseAddress } from "../../model/address.ts";
 import type { RequiredAddresses } from "../../model/address.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
@@ -31,6 +30,10 @@ import type { EvaluationContext } from "./evaluate-group.ts";
 import { observedFacts } from "./observed-facts.ts";
 import { databaseTimeMs } from "../view/server-time.ts";
 import { isStopped, wakingEvents } from "../hibernation/hibernate.ts";
+import {
+  connectionStringInConfigMap,
+  knownConnectionString,
+} from "../view/known-connection-string.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import {
   attainableVersion,
@@ -227,7 +230,7 @@ function connectionStringOf(snapshot: Snapshot): { text: string; events: PlanEve
       events: [{ type: "Normal", reason: "UpdatingConnectionString", message }],
     };
   }
-  const inConfigMap = (snapshot.configMap?.data?.[clusterFileKey] ?? "").trim();
+  const inConfigMap = connectionStringInConfigMap(snapshot);
   const isForeign =
     !isAdopting(snapshot.cluster) &&
     snapshot.database.kind === "missing" &&
@@ -239,13 +242,7 @@ function connectionStringOf(snapshot: Snapshot): { text: string; events: PlanEve
       events: [{ type: "Warning", reason: "DatabaseForeign", message }],
     };
   }
-  const { spec } = snapshot.cluster;
-  const seed = connectionStringIn(spec.seedConnectionString ?? "");
-  // A database that comes back from its disks has not been seen yet: what a person corrects counts.
-  return {
-    text: (isAdopting(snapshot.cluster) && seed) || stored || inConfigMap || seed,
-    events: [],
-  };
+  return { text: knownConnectionString(snapshot), events: [] };
 }
 
 /**
@@ -254,7 +251,7 @@ function connectionStringOf(snapshot: Snapshot): { text: string; events: PlanEve
  */
 function publishedString(snapshot: Snapshot, status: StatusFields): string | undefined {
   const { connectionString, configured } = status;
-  const inConfigMap = (snapshot.configMap?.data?.[clusterFileKey] ?? "").trim();
+  const inConfigMap = connectionStringInConfigMap(snapshot);
   if (configured !== true || inConfigMap === "") return connectionString;
   const told = databaseStatus(snapshot)?.cluster?.connection_string;
   return told === connectionString ? connectionString : inConfigMap;
