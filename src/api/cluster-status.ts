@@ -36,6 +36,7 @@ export type ProcessGroupConditionType =
   | "NodeTaintReplacing"
   | "NodeDraining"
   | "Fenced"
+  | "ClusterFileOutdated"
   | "ProcessIsMarkedAsExcluded"
   | "ProcessHasIOError"
   | "IncorrectSidecarImage"
@@ -132,6 +133,22 @@ const generationsSchema = object(
 );
 
 export type ClusterGenerations = TypeOf<typeof generationsSchema>;
+
+/** So many former sets of coordinators are kept. */
+export const formerCoordinatorsMaximum = 20;
+
+const formerCoordinatorsSchema = object(
+  {
+    coordinators: required(array(string(""), "Their names or addresses.")),
+    processGroups: array(
+      string(""),
+      "Process groups without a process when others took their place, and ever since.",
+    ),
+  },
+  "",
+);
+
+export type FormerCoordinators = TypeOf<typeof formerCoordinatorsSchema>;
 
 const healthSchema = object(
   {
@@ -233,6 +250,11 @@ export const clusterStatusSchema = object(
     needsNewCoordinators: boolean("The coordinators must change."),
     runningVersion: string("The version that most processes run."),
     connectionString: string("The cluster file."),
+    formerCoordinators: array(
+      formerCoordinatorsSchema,
+      "Coordinators that were replaced while processes were down, whose cluster files still name them; oldest first.",
+      { maxItems: formerCoordinatorsMaximum },
+    ),
     configured: boolean("The database was configured once."),
     hasListenIPsForAllPods: boolean("Every pod knows the address it listens on."),
     storageServersPerDisk: array(integer(""), "Processes per storage pod, wanted and seen.", {

@@ -12,6 +12,7 @@ export type {
   ProcessGroupCondition,
   ProcessGroupConditionType,
   ProcessGroupStatus,
+  FormerCoordinators,
   QuarantineEntry,
 } from "./cluster-status.ts";
 export type { BlockedBy } from "./blocked-by.ts";

@@ -87,7 +87,7 @@ test("[M50] addresses follow the pod or pile up", () => {
 });
 
 test("[M51] condition types are fixed and entries are sorted by id", () => {
-  assert.equal(new Set(conditionTypes).size, 21);
+  assert.equal(new Set(conditionTypes).size, 22);
   assert.equal(replacementConditions.length, 11);
   assert.ok(replacementConditions.every((type) => conditionTypes.includes(type)));
   const sorted = [{ processGroupID: "log-2" }, { processGroupID: "log-10" }].toSorted(

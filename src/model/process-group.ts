@@ -20,6 +20,7 @@ export const conditionTypes = [
   "NodeTaintReplacing",
   "NodeDraining",
   "Fenced",
+  "ClusterFileOutdated",
   "ProcessIsMarkedAsExcluded",
   "ProcessHasIOError",
   "IncorrectSidecarImage",

@@ -4,7 +4,13 @@ import { counted } from "../../model/counted.ts";
 import { routingOf } from "../../api/effective.ts";
 import type { ClusterSpec } from "../../api/cluster.ts";
 import type { Remembering } from "../../env/memory.ts";
-import { addressesInCommandLine, formatAddress, isTls, parseAddress } from "../../model/address.ts";
+import {
+  addressesInCommandLine,
+  formatAddress,
+  hostOf,
+  isTls,
+  parseAddress,
+} from "../../model/address.ts";
 import type { ProcessAddress } from "../../model/address.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import {
@@ -82,6 +88,33 @@ export function missingCoordinators(
   connectionString: string,
 ): string[] {
   const { coordinators, hosts } = memory.onceOfText(coordinatorNames, connectionString);
+  const served = servedNames({ memory }, status, hosts);
+  const unreachable = new Set(
+    (status.client?.coordinators?.coordinators ?? [])
+      .filter((coordinator) => !coordinator.reachable)
+      .map((coordinator) => coordinator.address),
+  );
+  return coordinators
+    .filter((address) => unreachable.has(address) || !served.has(address))
+    .toSorted();
+}
+
+/** Whether a process of the status is known by one of these names or addresses. */
+export function isAnyServed(
+  remembering: Remembering,
+  status: DatabaseStatus,
+  coordinators: readonly string[],
+): boolean {
+  const served = servedNames(remembering, status, new Set(coordinators.map(hostOf)));
+  return coordinators.some((address) => served.has(address));
+}
+
+/** All names and addresses of processes at these hosts, as coordinators are known by them. */
+function servedNames(
+  { memory }: Remembering,
+  status: DatabaseStatus,
+  hosts: ReadonlySet<string>,
+): ReadonlySet<string> {
   const served = new Set<string>();
   for (const process of memory.once(processesOf, status)) {
     const addresses = memory.once(announcedAddresses, process);
@@ -92,14 +125,7 @@ export function missingCoordinators(
       for (const name of names) served.add(formatAddress(name));
     }
   }
-  const unreachable = new Set(
-    (status.client?.coordinators?.coordinators ?? [])
-      .filter((coordinator) => !coordinator.reachable)
-      .map((coordinator) => coordinator.address),
-  );
-  return coordinators
-    .filter((address) => unreachable.has(address) || !served.has(address))
-    .toSorted();
+  return served;
 }
 
 /** Coordinators are to move between plain and TLS. */

@@ -70,6 +70,12 @@ const tellings: Partial<Record<RemediedReason, Telling>> = {
   SidecarUnreachable: {
     text: (names, detail) => `The sidecar of ${names} does not answer: ${detail}`,
   },
+  ClusterFileOutdated: {
+    text: (names, _, isOne) =>
+      `The cluster ${isOne ? "file" : "files"} of ${names} ${isOne ? "names" : "name"} only former coordinators, none of which ` +
+      `serves any more: ${isOne ? "its" : "their"} processes cannot find the database`,
+    isForDatabase: true,
+  },
   ProcessesMissing: {
     text: (names, detail) =>
       `The database does not see the processes of ${names}${detail === "" ? "" : `; ${detail}`}`,
@@ -146,6 +152,9 @@ function causeOf(
   }
   // That is what somebody asked for, and it is told as that.
   if (hasCondition(group, "Fenced")) return undefined;
+  if (hasCondition(group, "ClusterFileOutdated")) {
+    return plain("ClusterFileOutdated", "updateStatus");
+  }
   if (hasCondition(group, "MissingProcesses")) {
     const isStarted =
       (draft.status.connectionString ?? "") !== "" && !isSeedSilent(snapshot, draft);

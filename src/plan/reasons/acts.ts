@@ -39,7 +39,9 @@ export const actReasons = {
       "them: its `fdbserver` ends at its start, or its pod cannot start. The message names it, " +
       "the custom parameters that are new and their field. Nothing else has been restarted, and " +
       "the database serves with everything else. Look at the log of the named pod. Correct the " +
-      "setting, which is a new try, or take it back: the one process then comes back by itself.",
+      "setting, which is a new try, or take it back: the one process then comes back by itself. " +
+      "Only where all coordinators are others by then, and those of before are gone, it finds " +
+      "nobody, and its process group is replaced: see ClusterFileOutdated.",
   },
   CanaryProving: {
     concern: "passing",

@@ -97,6 +97,22 @@ export const podReasons = {
       "Put the size back to what the volumes have, or set automationOptions.volumeSizeChange to Replace: then every process " +
       "group gets a new, smaller volume, and all its data moves there.",
   },
+  ClusterFileOutdated: {
+    concern: "look",
+    usualMs: 10 * minuteMs,
+    rank: "process",
+    meaning:
+      "A process keeps the coordinators that it knows in a cluster file beside its data, and follows every change while it " +
+      "runs. This one was down, for a setting that ended it, a fence or a node that was away, while all of them were replaced, " +
+      "and those of before, who would tell it where the others are, are gone. It cannot find the database any more; the " +
+      "database makes new copies of what it held. After five minutes its process group is replaced, a few at a time as " +
+      "with any failure. A person can bring it back before that, or where replacements are switched off, by writing " +
+      "`status.connectionString` into the file.",
+    remedy:
+      "Nothing: its process group is replaced after five minutes. To keep it instead, or where replacements are off: kubectl exec " +
+      "POD -c foundationdb -- bash -c 'echo CONNECTION_STRING > /var/fdb/data/fdb.cluster && pkill fdbserver', with the " +
+      "connectionString of the status.",
+  },
   ConfigurationNotInPod: {
     concern: "look",
     usualMs: 3 * minuteMs,

@@ -1,6 +1,6 @@
 // Step replaceFailedProcessGroups: a process group that has been failing for long is marked for removal, and its class
 // gets a new one. Only a few at a time, and only on an available database: when much fails at once, the cause is
-// elsewhere. Rules: spec/removal.md [R10]-[R19], spec/buckets.md [BKT8]-[BKT10], [BKT15].
+// elsewhere. Rules: spec/removal.md [R10]-[R19], spec/buckets.md [BKT8]-[BKT10], [BKT15], spec/restart.md [T85].
 import { isAvailable } from "../../model/availability.ts";
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf } from "../../api/effective.ts";
@@ -98,6 +98,9 @@ function crashLoopTargets(spec: ClusterSpec): ReadonlySet<string> {
   ]);
 }
 
+/** Nothing changes such a cluster file any more; but those whom it names may only be restarting. */
+const clusterFileMs = 300_000;
+
 /** The condition that has lasted long enough, as a sentence; undefined when none has. */
 function failureOf(
   group: ProcessGroup,
@@ -114,6 +117,10 @@ function failureOf(
     if (oldest === undefined || timestamp < oldest.timestamp) oldest = { type, timestamp };
   }
   if (oldest !== undefined) return causeText(oldest.type, oldest.timestamp);
+  const misled = conditionOf(group, "ClusterFileOutdated")?.timestamp;
+  if (misled !== undefined && nowMs - misled * 1000 >= clusterFileMs) {
+    return causeText("ClusterFileOutdated", misled);
+  }
   const tainted = conditionOf(group, "NodeTaintReplacing")?.timestamp;
   if (!acceptsTaints || tainted === undefined) return undefined;
   const taintLimitSeconds = nowMs / 1000 - options.taintReplacementTimeSeconds;

@@ -259,7 +259,7 @@ function failedHold(
     "its pod runs, so fdbserver ends at its start or cannot reach the others. Nothing else is restarted";
   const remedy =
     `Look why it ends (kubectl logs ${names[0] ?? ""} -c foundationdb). Correct ${added.length === 0 ? "the setting" : field}, ` +
-    "or take it back: then the process starts again by itself.";
+    "or take it back: then the process starts again by itself, or is replaced where its cluster file leads nowhere by then.";
   return hold("CanaryFailed", message, remedy, 15_000);
 }
 

@@ -21,6 +21,7 @@ import { isReadyForRemoval } from "../../model/process-group.ts";
 import { desiredFor } from "../view/plan-memory.ts";
 import type { Desired } from "../view/desired.ts";
 import { connectionStringIn, coordinatorsOf } from "../../model/connection-string.ts";
+import { formerCoordinators, withClusterFile } from "../coordinators/outdated-cluster-files.ts";
 import { discoverGroups } from "../process-groups/discovery.ts";
 import { keptLayout, layoutContext } from "../view/disk-layout.ts";
 import { uniqueGroups } from "../process-groups/duplicate-groups.ts";
@@ -92,10 +93,15 @@ export function planObservedStatus(snapshot: Snapshot): Observed {
   const context = evaluationContext(snapshot, desired, status);
   const isAsleep = isStopped(snapshot);
   const evaluate = isAsleep ? sleepingGroup : evaluateGroup;
-  const groups = discovered.map((group) => evaluate(context, group));
+  const evaluated = discovered.map((group) => evaluate(context, group));
   const facts = isAsleep ? {} : observedFacts(snapshot, status);
   const told = [...events, ...wakingEvents(snapshot)];
-  return { status, groups, desired, facts, events: told };
+  if (isAsleep) return { status, groups: evaluated, desired, facts, events: told };
+  const former = formerCoordinators(snapshot, status.connectionString ?? "", evaluated);
+  const groups = evaluated.map((group) => withClusterFile(snapshot, former, group));
+  const { formerCoordinators: _f, ...rest } = status;
+  const noted = former.length === 0 ? rest : { ...rest, formerCoordinators: [...former] };
+  return { status: noted, groups, desired, facts, events: told };
 }
 
 /** A change of version that is refused changes nothing: everything is as it should be for the version that runs. */

@@ -47,6 +47,10 @@ const meanings: Readonly<
     "is fenced: its processes are stopped until somebody takes that back",
     "are fenced: their processes are stopped until somebody takes that back",
   ],
+  ClusterFileOutdated: [
+    "its cluster file names only coordinators that are gone",
+    "their cluster files name only coordinators that are gone",
+  ],
   IncorrectPodSpec: [
     "its pod was made from an older specification",
     "their pods were made from an older specification",

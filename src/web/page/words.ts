@@ -90,6 +90,7 @@ const shortTroubles: Readonly<Record<string, string>> = {
   ...{ NodeTaintDetected: "node tainted", NodeTaintReplacing: "node tainted" },
   ...{ NodeDraining: "node drained", IncorrectPodSpec: "pod", IncorrectPodMetadata: "labels" },
   ...{ IncorrectSidecarImage: "sidecar", IncorrectConfigMap: "configuration" },
+  ...{ ClusterFileOutdated: "finds nobody" },
   ...{ IncorrectCommandLine: "arguments", ProcessIsMarkedAsExcluded: "excluded" },
   ...{ ProcessHasHighRunLoopBusy: "overloaded", ResourcesTerminating: "being deleted" },
 };
