@@ -1,3 +1,4 @@
+// The remedy for coordinators that cannot be reached, by what the pods and the connection string show.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { remedyForCoordinators } from "./lost-coordinators.ts";

@@ -1,3 +1,4 @@
+// Where the connection string is taken from, in which order.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ClusterSpec, ClusterStatus } from "../../api/cluster.ts";
