@@ -130,8 +130,8 @@ class Sidecar {
   }
 
   #bindAddress(): { address: string; port: number } {
-    const { environment, pod } = this.#context;
-    const own = environment["FDB_POD_IP"] ?? environment["FDB_PUBLIC_IP"] ?? pod.ips[0] ?? "";
+    const found = this.#substitutions();
+    const { FDB_POD_IP: own = "" } = "problem" in found ? {} : found.value;
     const text = this.#flags.text("bind-address", `${own}:8080`);
     const match = /^(?:\[([^\]]*)\]|([^:]*)):(\d+)$/.exec(text);
     if (match !== null) return { address: match[1] ?? match[2] ?? "", port: Number(match[3]) };

@@ -225,6 +225,14 @@ for (const imageType of ["unified", "split"] as const) {
     });
   });
 
+  test(`[W7] [KUBELET41] with podIPFamily 4 processes speak IPv4 (${imageType} image)`, async () => {
+    await created({ ...small, imageType, routing: { podIPFamily: 4 } }, async (world) => {
+      for (const line of await commandLines(world)) {
+        assert.match(line, /--public_address=\[?10\.\d+\.\d+\.\d+\]?:/);
+      }
+    });
+  });
+
   test(`[W7] with podIPFamily 6 processes speak IPv6 (${imageType} image)`, async () => {
     const routing = { podIPFamily: 6, useDNSInClusterFile: false };
     await created({ ...small, imageType, routing }, async (world) => {

@@ -1,10 +1,11 @@
-// Names for coordinators turned on by one edit together with TLS or an incompatible version: pods that were made without
-// names cannot take the configuration that both wait for. Rules: spec/restart.md [T52], spec/upgrade.md [U88].
+// Names for coordinators, or another IP family, wished for by one edit together with TLS or an incompatible version: pods that
+// were made without names, or for another family, cannot take the configuration that both wait for. Rules: spec/restart.md [T52], spec/upgrade.md [U88], spec/plan.md [P116].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { services } from "../../src/kube/resource.ts";
+import { annotationKeys } from "../../src/build/labels.ts";
+import { pods, services } from "../../src/kube/resource.ts";
 import { coordinatorsOf } from "../../src/model/connection-string.ts";
-import { TestWorld, minuteMs, securedProcesses, small } from "./world-harness.ts";
+import { keyOfObject, minuteMs, securedProcesses, small, TestWorld } from "./world-harness.ts";
 
 for (const podUpdateStrategy of ["Delete", "ReplaceTransactionSystem"] as const) {
   test(`[T52] names and TLS are turned on together (${podUpdateStrategy})`, async () => {
@@ -53,6 +54,56 @@ for (const podUpdateStrategy of ["Delete", "ReplaceTransactionSystem"] as const)
     });
   });
 }
+
+/** Until the last pod has the family that is wished for. */
+async function untilFamily6(world: TestWorld): Promise<void> {
+  await world.untilReconciled(60 * minuteMs);
+  for (const pod of await world.pods()) {
+    assert.equal(pod.metadata.annotations?.[annotationKeys.ipFamily], "6");
+  }
+  world.assertDataSafe();
+}
+
+const quick = {
+  ...small,
+  version: "7.3.63",
+  processes: securedProcesses,
+  minimumUptimeSecondsForBounce: 30,
+  automationOptions: { waitBetweenRemovalsSeconds: 0, maxConcurrentReplacements: 2 },
+};
+const options = { spec: quick, hasCertificates: true, nodes: 9 };
+
+// After half a minute there are pods of both families that nobody has begun to replace.
+for (const laterMs of [0, 30_000]) {
+  test(`[P116] an incompatible version ${laterMs / 1000} s after another IP family (long)`, async () => {
+    await TestWorld.runWithCluster(options, async (world) => {
+      await world.changeSpec({ routing: { podIPFamily: 6 } });
+      await world.clock.advance(laterMs);
+      await world.changeSpec({ version: "7.4.6" });
+      await untilFamily6(world);
+      assert.equal((await world.cluster()).status?.runningVersion, "7.4.6");
+    });
+  });
+
+  test(`[P116] TLS ${laterMs / 1000} s after another IP family (long)`, async () => {
+    await TestWorld.runWithCluster(options, async (world) => {
+      await world.changeSpec({ routing: { podIPFamily: 6 } });
+      await world.clock.advance(laterMs);
+      await world.changeSpec({ mainContainer: { enableTls: true } });
+      await untilFamily6(world);
+      assert.match((await world.cluster()).status?.connectionString ?? "", /:4500:tls$/);
+    });
+  });
+}
+
+test("[P114] a power cut just as another IP family is wished for: servers that start are told nothing of it (long)", async () => {
+  const spec = { ...quick, routing: { podIPFamily: 4 } };
+  await TestWorld.runWithCluster({ ...options, spec }, async (world) => {
+    await world.changeSpec({ routing: { podIPFamily: 6 } });
+    for (const pod of await world.pods()) await world.client.delete(pods, keyOfObject(pod));
+    await untilFamily6(world);
+  });
+});
 
 test("[P43] the headless service comes back while coordinators are still known by its names", async () => {
   await TestWorld.runWithCluster({ spec: small, nodes: 9 }, async (world) => {

@@ -15,6 +15,12 @@ import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { knownConnectionString } from "../view/known-connection-string.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
+import { ownTimeMs } from "../view/server-time.ts";
+
+/** The API server writes times in whole seconds. */
+const resolutionMs = 1_000;
+/** In which a server starts in its pod. */
+const startMs = 60_000;
 
 export function withNamesUntilSeen(snapshot: Snapshot): Snapshot {
   const { cluster } = snapshot;
@@ -26,12 +32,15 @@ export function withNamesUntilSeen(snapshot: Snapshot): Snapshot {
   const { definesDnsLocalityFields, publicIpSource } = routingOf(cluster.spec);
   const needsNames = !definesDnsLocalityFields && named.length > 0;
   const needsServices = publicIpSource !== "service" && served.length > 0;
-  const family = named.length > 0 ? otherFamily(snapshot) : undefined;
+  const family = (named.length > 0 ? otherFamily(snapshot) : undefined) ?? familyOfPods(snapshot);
   if (!needsNames && !needsServices && family === undefined) return snapshot;
-  if (isCreated && areFound(snapshot, [...named.map(firstLabel), ...served])) return snapshot;
+  const known = [...named.map(firstLabel), ...served];
+  if (hosts.length === 0) return snapshot;
+  if (isCreated && (known.length === 0 || areFound(snapshot, known))) return snapshot;
+  const isNamed = needsNames || (family !== undefined && named.length > 0);
   const routing: ClusterSpec["routing"] = {
     ...cluster.spec.routing,
-    ...((needsNames || family !== undefined) && { useDNSInClusterFile: true }),
+    ...(isNamed && { useDNSInClusterFile: true }),
     ...(needsServices && { publicIPSource: "service" }),
     ...(family && { podIPFamily: family }),
   };
@@ -52,16 +61,33 @@ function otherFamily({ cluster, services }: Snapshot): 4 | 6 | undefined {
   return known === podIpFamily ? undefined : known;
 }
 
+/** The one that pods were made for, where the spec leaves it to Kubernetes by now: a unified pod could not take that configuration. */
+function familyOfPods(snapshot: Snapshot): 4 | 6 | undefined {
+  if (routingOf(snapshot.cluster.spec).podIpFamily !== 0) return undefined;
+  const shapes = [...snapshot.pods.values()].map((pod) => shapeOfPod(snapshot, pod));
+  // Where Kubernetes gives no address of the family, the wish is a correction.
+  const reached = shapes.filter(({ hosts }) => hosts.length > 0);
+  const [family, ...more] = new Set(reached.map(({ ipFamily }) => ipFamily));
+  return more.length === 0 && (family === 4 || family === 6) ? family : undefined;
+}
+
 /**
- * Whether most of them run as they are known and are reached. A status may be older than the loss of the pods; pods that do
- * not run yet would be made anew if the wish counted already. Where the database was not asked yet, what has begun goes on.
+ * Whether most of them run as they are known and are reached. A status may be older than the loss of the pods, and then says
+ * nothing about those that came in their place: what these start with would change if the wish counted already. Where the
+ * database was not asked yet, what has begun goes on.
  */
 function areFound(snapshot: Snapshot, hosts: readonly string[]): boolean {
   const status = databaseStatus(snapshot);
   const isQuorum = status?.client?.coordinators?.quorum_reachable === true;
   const isReached = status === undefined ? hasBegun(snapshot) : isQuorum || isAvailable(status);
   if (!isReached) return false;
-  const known = new Set([...snapshot.pods.values()].flatMap((pod) => hostsOf(snapshot, pod)));
+  const { database, nowMs } = snapshot;
+  const provedMs = database.kind === "seen" ? database.observedMs : nowMs - startMs;
+  const proved = [...snapshot.pods.values()].filter(
+    ({ status: { startTime } = {} }) =>
+      (ownTimeMs(snapshot, startTime) ?? nowMs) + resolutionMs <= provedMs,
+  );
+  const known = new Set(proved.flatMap((pod) => hostsOf(snapshot, pod)));
   return hosts.filter((host) => known.has(host)).length * 2 > hosts.length;
 }
 
