@@ -3,9 +3,9 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { annotationKeys } from "../../src/build/labels.ts";
-import { services } from "../../src/kube/resource.ts";
+import { pods, services } from "../../src/kube/resource.ts";
 import { coordinatorsOf } from "../../src/model/connection-string.ts";
-import { TestWorld, minuteMs, securedProcesses, small } from "./world-harness.ts";
+import { keyOfObject, minuteMs, securedProcesses, small, TestWorld } from "./world-harness.ts";
 
 for (const podUpdateStrategy of ["Delete", "ReplaceTransactionSystem"] as const) {
   test(`[T52] names and TLS are turned on together (${podUpdateStrategy})`, async () => {
@@ -95,6 +95,15 @@ for (const laterMs of [0, 30_000]) {
     });
   });
 }
+
+test("[P114] a power cut just as another IP family is wished for: servers that start are told nothing of it (long)", async () => {
+  const spec = { ...quick, routing: { podIPFamily: 4 } };
+  await TestWorld.runWithCluster({ ...options, spec }, async (world) => {
+    await world.changeSpec({ routing: { podIPFamily: 6 } });
+    for (const pod of await world.pods()) await world.client.delete(pods, keyOfObject(pod));
+    await untilFamily6(world);
+  });
+});
 
 test("[P43] the headless service comes back while coordinators are still known by its names", async () => {
   await TestWorld.runWithCluster({ spec: small, nodes: 9 }, async (world) => {

@@ -16,6 +16,12 @@ import { connectionStringIn, coordinatorsOf } from "../../model/connection-strin
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
+import { ownTimeMs } from "../view/server-time.ts";
+
+/** The API server writes times in whole seconds. */
+const resolutionMs = 1_000;
+/** In which a server starts in its pod. */
+const startMs = 60_000;
 
 export function withNamesUntilSeen(snapshot: Snapshot): Snapshot {
   const { cluster } = snapshot;
@@ -54,15 +60,22 @@ function otherFamily({ cluster, services }: Snapshot): 4 | 6 | undefined {
 }
 
 /**
- * Whether most of them run as they are known and are reached. A status may be older than the loss of the pods; pods that do
- * not run yet would be made anew if the wish counted already. Where the database was not asked yet, what has begun goes on.
+ * Whether most of them run as they are known and are reached. A status may be older than the loss of the pods, and then says
+ * nothing about those that came in their place: what these start with would change if the wish counted already. Where the
+ * database was not asked yet, what has begun goes on.
  */
 function areFound(snapshot: Snapshot, hosts: readonly string[]): boolean {
   const status = databaseStatus(snapshot);
   const isQuorum = status?.client?.coordinators?.quorum_reachable === true;
   const isReached = status === undefined ? hasBegun(snapshot) : isQuorum || isAvailable(status);
   if (!isReached) return false;
-  const known = new Set([...snapshot.pods.values()].flatMap((pod) => hostsOf(snapshot, pod)));
+  const { database, nowMs } = snapshot;
+  const provedMs = database.kind === "seen" ? database.observedMs : nowMs - startMs;
+  const proved = [...snapshot.pods.values()].filter(({ status: { startTime } = {} }) => {
+    const startedMs = ownTimeMs(snapshot, startTime);
+    return startedMs === undefined || startedMs + resolutionMs <= provedMs;
+  });
+  const known = new Set(proved.flatMap((pod) => hostsOf(snapshot, pod)));
   return hosts.filter((host) => known.has(host)).length * 2 > hosts.length;
 }
 
