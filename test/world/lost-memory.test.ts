@@ -5,10 +5,11 @@ import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { annotationKeys } from "../../src/build/labels.ts";
+import { pods } from "../../src/kube/resource.ts";
 import { conditionIn } from "../../src/kube/condition.ts";
 import { adopt, afterLoss, before, made } from "./adoption-harness.ts";
 import { assertAllCopies } from "./removal-harness.ts";
-import { minuteMs, small, TestWorld } from "./world-harness.ts";
+import { keyOfObject, minuteMs, small, TestWorld } from "./world-harness.ts";
 
 const quick: Partial<ClusterSpec> = {
   ...small,
@@ -64,6 +65,21 @@ for (const [what, from, to] of changes) {
     });
   });
 }
+
+test("[P114] the IP family is left to Kubernetes just as pods start for the old one, and the status is lost (long)", async () => {
+  const spec = { ...quick, routing: { podIPFamily: 4 } };
+  await TestWorld.runWithCluster({ spec, nodes: 9 }, async (world) => {
+    await world.world.stopOperator();
+    for (const pod of await world.pods()) await world.client.delete(pods, keyOfObject(pod));
+    const { status: _, ...rest } = await world.cluster();
+    await world.client.updateStatus(foundationDbClusters, { ...rest, status: {} });
+    world.world.startOperator();
+    await world.clock.advance(500);
+    await world.changeSpec({ routing: { podIPFamily: null } });
+    await world.untilReconciled(60 * minuteMs);
+    await assertAllCopies(world);
+  });
+});
 
 test("[P115] who gives up adopting disks with the wrong image creates no database beside the old one", async () => {
   await afterLoss(

@@ -33,12 +33,15 @@ export function withNamesUntilSeen(snapshot: Snapshot): Snapshot {
   const { definesDnsLocalityFields, publicIpSource } = routingOf(cluster.spec);
   const needsNames = !definesDnsLocalityFields && named.length > 0;
   const needsServices = publicIpSource !== "service" && served.length > 0;
-  const family = named.length > 0 ? otherFamily(snapshot) : undefined;
+  const family = (named.length > 0 ? otherFamily(snapshot) : undefined) ?? familyOfPods(snapshot);
   if (!needsNames && !needsServices && family === undefined) return snapshot;
-  if (isCreated && areFound(snapshot, [...named.map(firstLabel), ...served])) return snapshot;
+  const known = [...named.map(firstLabel), ...served];
+  if (hosts.length === 0) return snapshot;
+  if (isCreated && (known.length === 0 || areFound(snapshot, known))) return snapshot;
+  const isNamed = needsNames || (family !== undefined && named.length > 0);
   const routing: ClusterSpec["routing"] = {
     ...cluster.spec.routing,
-    ...((needsNames || family !== undefined) && { useDNSInClusterFile: true }),
+    ...(isNamed && { useDNSInClusterFile: true }),
     ...(needsServices && { publicIPSource: "service" }),
     ...(family && { podIPFamily: family }),
   };
@@ -57,6 +60,16 @@ function otherFamily({ cluster, services }: Snapshot): 4 | 6 | undefined {
   if (podIpFamily === 0 || family === undefined || more.length > 0) return undefined;
   const known = family === "IPv6" ? 6 : 4;
   return known === podIpFamily ? undefined : known;
+}
+
+/** The one that pods were made for, where the spec leaves it to Kubernetes by now: a unified pod could not take that configuration. */
+function familyOfPods(snapshot: Snapshot): 4 | 6 | undefined {
+  if (routingOf(snapshot.cluster.spec).podIpFamily !== 0) return undefined;
+  const shapes = [...snapshot.pods.values()].map((pod) => shapeOfPod(snapshot, pod));
+  // Where Kubernetes gives no address of the family, the wish is a correction.
+  const reached = shapes.filter(({ hosts }) => hosts.length > 0);
+  const [family, ...more] = new Set(reached.map(({ ipFamily }) => ipFamily));
+  return more.length === 0 && (family === 4 || family === 6) ? family : undefined;
 }
 
 /**
