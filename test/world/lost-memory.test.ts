@@ -7,9 +7,9 @@ import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { annotationKeys } from "../../src/build/labels.ts";
 import { pods } from "../../src/kube/resource.ts";
 import { conditionIn } from "../../src/kube/condition.ts";
-import { adopt, afterLoss, before, made } from "./adoption-harness.ts";
+import { adopt, afterLoss, before, claimsNow, made, patchClaim } from "./adoption-harness.ts";
 import { assertAllCopies } from "./removal-harness.ts";
-import { keyOfObject, minuteMs, small, TestWorld } from "./world-harness.ts";
+import { keyOfObject, minuteMs, nameOf, small, TestWorld } from "./world-harness.ts";
 
 const quick: Partial<ClusterSpec> = {
   ...small,
@@ -61,6 +61,30 @@ for (const [what, from, to] of changes) {
         .flatMap((activity) => (activity.type === "action" ? activity.action : []))
         .filter((action) => action.type === "configureDatabase" && action.isNew);
       assert.deepEqual(created, []);
+      await assertAllCopies(world);
+    });
+  });
+}
+
+for (const [from, to] of [
+  ["split", "unified"],
+  ["unified", "split"],
+] as const) {
+  test(`[P98] claims that tell no layout, and the status is lost with all pods: ${from} to ${to} (long)`, async () => {
+    const spec = { ...quick, imageType: from };
+    await TestWorld.runWithCluster({ spec, nodes: 9 }, async (world) => {
+      const annotations = { [annotationKeys.diskLayout]: null };
+      for (const claim of await claimsNow(world)) {
+        await patchClaim(world, nameOf(claim), { annotations });
+      }
+      await world.world.stopOperator();
+      for (const pod of await world.pods()) await world.client.delete(pods, keyOfObject(pod));
+      await world.changeSpec({ imageType: to });
+      const { status: _, ...rest } = await world.cluster();
+      await world.client.updateStatus(foundationDbClusters, { ...rest, status: {} });
+      world.world.startOperator();
+      await world.untilReconciled(60 * minuteMs);
+      assert.equal(world.world.fdb.truth.databases().length, 1, "no second database");
       await assertAllCopies(world);
     });
   });

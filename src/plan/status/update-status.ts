@@ -181,7 +181,12 @@ function evaluationContext(
     toRemoveWithoutExclusion: new Set(spec.processGroupsToRemoveWithoutExclusion ?? []),
     failedPodMs: automation.failedPodDurationSeconds * 1000,
     taintOptions: automation.replacements.taintReplacementOptions,
-    layouts: layoutContext(spec, snapshot.cluster.status, desired.cluster.status),
+    layouts: layoutContext(
+      spec,
+      snapshot.cluster.status,
+      desired.cluster.status,
+      snapshot.configMap,
+    ),
   };
 }
 

@@ -78,6 +78,28 @@ for (const { what, pod, noted, claim, stored, found } of cases) {
   });
 }
 
+const configMaps: [
+  what: string,
+  keys: string[],
+  stored: ClusterStatus | undefined,
+  found?: string,
+][] = [
+  ["split pods", ["storage", "log-density-2"], undefined, "root"],
+  ["split pods with several servers", ["storage-density-3", "log"], undefined, "3"],
+  ["pods as wanted", ["storage-json", "log-json"], undefined],
+  ["both kinds", ["storage", "storage-json"], undefined],
+  ["split pods, and a status is there", ["storage"], { imageTypes: ["unified"] }],
+];
+for (const [what, keys, stored, found] of configMaps) {
+  test(`[P98] the ConfigMap remembers ${what}`, () => {
+    const data = Object.fromEntries(keys.map((key) => [`fdbmonitor-conf-${key}`, ""]));
+    const map = { apiVersion: "v1", kind: "ConfigMap", metadata: {}, data } as const;
+    const context = layoutContext(spec, stored, { imageTypes: ["unified"] }, map);
+    const group = withDiskLayout(context, groupWith(undefined), undefined, claimWith(undefined));
+    assert.equal(group.diskLayout, found);
+  });
+}
+
 test("[P98] what a claim says is noted also when it is wanted, while there are several kinds of pods", () => {
   const context = layoutContext(spec, undefined, { imageTypes: ["split", "unified"] });
   assert.equal(

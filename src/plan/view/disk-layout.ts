@@ -8,7 +8,7 @@ import type {
 } from "../../api/cluster.ts";
 import { imageTypeOf, serversPerPod } from "../../api/effective.ts";
 import { annotationKeys } from "../../build/labels.ts";
-import type { PersistentVolumeClaim } from "../../kube/generated/types.ts";
+import type { ConfigMap, PersistentVolumeClaim } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { serversPerPodMaximum } from "../../model/limits.ts";
 import { isStateful, processClasses } from "../../model/process-class.ts";
@@ -78,16 +78,18 @@ export type LayoutContext = ReadonlyMap<
   }
 >;
 
-/** `stored` is the status as it was stored last, `observed` as it is seen now. */
+/** `stored` is the status as it was stored last, `observed` as it is seen now. The ConfigMap remembers a status that was lost. */
 export function layoutContext(
   spec: ClusterSpec,
   stored: ClusterStatus | undefined,
   observed: ClusterStatus | undefined,
+  configMap?: ConfigMap,
 ): LayoutContext {
+  const remembered = stored?.imageTypes === undefined ? kindsIn(spec, configMap) : stored;
   const groups = stored?.configured === true ? (stored.processGroups ?? []) : [];
   const seen = new Set(groups.map(({ processGroupID }) => processGroupID));
   const entries = processClasses.filter(isStateful).map((processClass) => {
-    const before = layoutsIn(stored, processClass);
+    const before = layoutsIn(remembered, processClass);
     const [last] = before.size === 1 ? before : [];
     const wanted = nameOf(wantedLayout(spec, processClass));
     const isMixed = layoutsIn(observed, processClass).size > 1;
@@ -129,4 +131,27 @@ function layoutsIn(status: ClusterStatus | undefined, processClass: string): Rea
     ),
   );
   return new Set(layouts);
+}
+
+/**
+ * The kinds of pods that a ConfigMap has entries for. One for unified pods is the same however many servers they have: then
+ * it is as many as the spec says.
+ */
+function kindsIn(spec: ClusterSpec, configMap: ConfigMap | undefined): ClusterStatus {
+  const imageTypes = new Set<string>();
+  const servers = { storage: new Set<number>(), log: new Set<number>() };
+  for (const key of Object.keys(configMap?.data ?? {})) {
+    const [, processClass, json, count = "1"] =
+      /^fdbmonitor-conf-(storage|log)(-json)?(?:-density-(\d+))?/.exec(key) ?? [];
+    if (processClass !== "storage" && processClass !== "log") continue;
+    imageTypes.add(json === undefined ? "split" : "unified");
+    servers[processClass].add(
+      json === undefined ? Number(count) : serversPerPod(spec, processClass),
+    );
+  }
+  return {
+    imageTypes: [...imageTypes],
+    storageServersPerDisk: [...servers.storage],
+    logServersPerDisk: [...servers.log],
+  };
 }
