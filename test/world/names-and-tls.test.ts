@@ -96,6 +96,18 @@ for (const laterMs of [0, 30_000]) {
   });
 }
 
+test("[P96] another IP family where pods have services and coordinators names (long)", async () => {
+  const spec = { ...quick, routing: { publicIPSource: "service" as const } };
+  await TestWorld.runWithCluster({ ...options, spec }, async (world) => {
+    await world.changeSpec({ routing: { podIPFamily: 6 } });
+    await untilFamily6(world);
+    assert.match(
+      (await world.cluster()).status?.connectionString ?? "",
+      /\.svc\.cluster\.local:4501$/,
+    );
+  });
+});
+
 test("[P114] a power cut just as another IP family is wished for: servers that start are told nothing of it (long)", async () => {
   const spec = { ...quick, routing: { podIPFamily: 4 } };
   await TestWorld.runWithCluster({ ...options, spec }, async (world) => {
