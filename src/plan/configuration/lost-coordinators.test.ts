@@ -1,3 +1,4 @@
+// What is told of coordinators that cannot be reached: which remedy helps where.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { remedyForCoordinators } from "./lost-coordinators.ts";
