@@ -4,6 +4,7 @@ import { test } from "node:test";
 import type { ClusterSpec, ClusterStatus } from "../../src/api/cluster.ts";
 import { routingOf } from "../../src/api/effective.ts";
 import { clusterFileKey } from "../../src/build/config-map.ts";
+import { formatTime } from "../../src/kube/time.ts";
 import { withNamesUntilSeen } from "../../src/plan/services/names-until-seen.ts";
 import type { DatabaseObservation } from "../../src/plan/snapshot.ts";
 import { PlanWorld } from "./plan-world.ts";
@@ -112,6 +113,8 @@ interface Loss {
   readonly running?: number;
   readonly pending?: number;
   readonly hasOther?: boolean;
+  /** When their pods started. */
+  readonly startMs?: number;
   readonly database: DatabaseObservation;
   readonly hasNames: boolean;
 }
@@ -125,6 +128,14 @@ const losses: readonly Loss[] = [
   { what: "most are lost, before a status says so", running: 1, database: serving, hasNames: true },
   { what: "most do not run yet", running: 1, pending: 2, database: serving, hasNames: true },
   { what: "they run and are not reached", running: 3, database: unreachable, hasNames: true },
+  {
+    what: "they came after the status",
+    ...{ running: 3, startMs: 60_000, database: serving, hasNames: true },
+  },
+  {
+    what: "they came before the status",
+    ...{ running: 3, startMs: -60_000, database: serving, hasNames: false },
+  },
   { what: "a recovery", running: 3, database: recovering, hasNames: false },
   { what: "nobody has asked", running: 3, database: unseen, hasNames: true },
   {
@@ -133,7 +144,7 @@ const losses: readonly Loss[] = [
   },
 ];
 
-for (const { what, running = 0, pending = 0, hasOther, database, hasNames } of losses) {
+for (const { what, running = 0, pending = 0, hasOther, startMs, database, hasNames } of losses) {
   test(`[P114] names that are given up: ${what}`, () => {
     const world = new PlanWorld({ routing: addresses });
     const hosts = [1, 2, 3].map((id) => `sample-log-${id}.sample.default.svc.cluster.local:4501`);
@@ -142,7 +153,9 @@ for (const { what, running = 0, pending = 0, hasOther, database, hasNames } of l
       const name = `sample-log-${id}`;
       const spec = { hostname: name, subdomain: "sample", containers: [] };
       const phase = id <= running ? "Running" : "Pending";
-      return { apiVersion: "v1", kind: "Pod", metadata: { name }, spec, status: { phase } };
+      const startTime = startMs === undefined ? undefined : formatTime(startMs);
+      const pod = { phase, ...(startTime && { startTime }) };
+      return { apiVersion: "v1", kind: "Pod", metadata: { name }, spec, status: pod };
     });
     const other = { apiVersion: "v1", kind: "Pod", metadata: { name: "sample-log-4" } };
     const pods = new Map(

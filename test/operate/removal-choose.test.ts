@@ -377,6 +377,20 @@ for (const [what, change, isHeld] of states) {
   });
 }
 
+for (const isAsked of [true, false]) {
+  test(`[R113] so it is where the status was lost, and ${isAsked ? "the coordinators are silent" : "nobody was asked yet"}`, () => {
+    const world = settled();
+    const { connectionString, processGroups } = world.cluster.status ?? {};
+    world.cluster = { ...world.cluster, status: { connectionString, processGroups } };
+    world.change = withoutQuorum;
+    if (!isAsked) {
+      world.database = () => ({ kind: "missing", reason: "Asking", message: "", sinceMs: 0 });
+    }
+    world.changeSpec({ processGroupIDPrefix: "dc1" });
+    assert.deepEqual(removalIds(world.plan()).sort(), world.ids("stateless"));
+  });
+}
+
 test("[R113] [S101] who is about to lose its volume is replaced also while the database is down", () => {
   const world = settled();
   const id = world.id("storage");

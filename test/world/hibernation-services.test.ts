@@ -1,13 +1,13 @@
-// Services by which coordinators are known, deleted while the database sleeps. Rules: spec/hibernation.md [HIB20], [HIB21].
+// Services by which coordinators are known, deleted while the database sleeps. Rules: spec/hibernation.md [HIB20], [HIB21], spec/plan.md [P44].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { conditionIn } from "../../src/kube/condition.ts";
-import { services } from "../../src/kube/resource.ts";
+import { pods, services } from "../../src/kube/resource.ts";
 import { hostOf } from "../../src/model/address.ts";
 import { coordinatorsOf } from "../../src/model/connection-string.ts";
 import { assertAllCopies, recoveries } from "./removal-harness.ts";
 import { pageOf } from "./stuck-case.ts";
-import { hourMs, minuteMs, small, TestWorld } from "./world-harness.ts";
+import { hourMs, keyOfObject, minuteMs, small, TestWorld } from "./world-harness.ts";
 
 const namespace = "default";
 const routing = { publicIPSource: "service", useDNSInClusterFile: false } as const;
@@ -62,6 +62,23 @@ test("[HIB20] services that are deleted in a sleep come back at once, those of c
     await world.clock.advance(hourMs);
     assert.deepEqual(await world.pods(), []);
     assert.equal((await world.cluster()).status?.blockedBy, undefined);
+  });
+});
+
+test("[P44] services that are lost with all pods come back under the addresses of the coordinators", async () => {
+  await TestWorld.runWithCluster({ nodes: 9, spec: { ...small, routing } }, async (world) => {
+    const { connectionString } = (await world.cluster()).status ?? {};
+    await world.during(world.world.stopOperator(), minuteMs, "the operator stops");
+    for (const { metadata } of await ownServices(world)) {
+      await world.client.delete(services, { namespace, name: metadata.name ?? "" });
+    }
+    for (const pod of await world.pods()) await world.client.delete(pods, keyOfObject(pod));
+    await world.clock.advance(minuteMs);
+    world.world.startOperator();
+    await world.clock.advance(minuteMs);
+    await world.untilReconciled(20 * minuteMs);
+    assert.equal((await world.cluster()).status?.connectionString, connectionString);
+    await assertAllCopies(world);
   });
 });
 

@@ -96,14 +96,30 @@ for (const laterMs of [0, 30_000]) {
   });
 }
 
-test("[P114] a power cut just as another IP family is wished for: servers that start are told nothing of it (long)", async () => {
-  const spec = { ...quick, routing: { podIPFamily: 4 } };
+test("[P96] another IP family where pods have services and coordinators names (long)", async () => {
+  const spec = { ...quick, routing: { publicIPSource: "service" as const } };
   await TestWorld.runWithCluster({ ...options, spec }, async (world) => {
     await world.changeSpec({ routing: { podIPFamily: 6 } });
-    for (const pod of await world.pods()) await world.client.delete(pods, keyOfObject(pod));
     await untilFamily6(world);
+    assert.match(
+      (await world.cluster()).status?.connectionString ?? "",
+      /\.svc\.cluster\.local:4501$/,
+    );
   });
 });
+
+for (const [what, routing] of [
+  ["names", { podIPFamily: 4 }],
+  ["addresses of services", { publicIPSource: "service", useDNSInClusterFile: false }],
+] as const) {
+  test(`[P114] a power cut just as another IP family is wished for: servers that start are told nothing of it, and found by ${what} (long)`, async () => {
+    await TestWorld.runWithCluster({ ...options, spec: { ...quick, routing } }, async (world) => {
+      await world.changeSpec({ routing: { podIPFamily: 6 } });
+      for (const pod of await world.pods()) await world.client.delete(pods, keyOfObject(pod));
+      await untilFamily6(world);
+    });
+  });
+}
 
 test("[P43] the headless service comes back while coordinators are still known by its names", async () => {
   await TestWorld.runWithCluster({ spec: small, nodes: 9 }, async (world) => {

@@ -15,6 +15,7 @@ import { misconfigurationOf } from "./misconfiguration.ts";
 import { packingChangeOf, planMigration } from "../placement/packing-migration.ts";
 import type { Migration } from "../placement/packing-migration.ts";
 import { isUpgradingIncompatibly } from "../view/running-version.ts";
+import { isNeverCreated } from "../safety/no-database.ts";
 import { volumeProblem } from "../safety/volumes.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -166,11 +167,17 @@ const outage: Interruption = {
 
 /** A database that recruits has found all of its logs: there other processes may be what it lacks. */
 function isDownForOldDisks(snapshot: Snapshot): boolean {
-  if (snapshot.cluster.status?.configured !== true) return false;
   const status = databaseStatus(snapshot);
+  if (snapshot.cluster.status?.configured !== true && isUnborn(snapshot)) return false;
   if (status?.client?.coordinators?.quorum_reachable !== true) return !isAvailable(status);
   const isRecruiting = status.cluster?.recovery_state?.name === "recruiting_transaction_servers";
   return !isRecruiting && !isAvailable(status);
+}
+
+/** A status that was lost knows of no database either: the coordinators have to say so. */
+function isUnborn({ database }: Snapshot): boolean {
+  if (database.kind === "seen") return isNeverCreated(database.status);
+  return database.reason === "NoConnectionString";
 }
 
 function idsOf(found: readonly { group: ProcessGroup }[]): string[] {

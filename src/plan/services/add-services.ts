@@ -35,7 +35,9 @@ export function addServices(snapshot: Snapshot, draft: Draft): StepResult {
     const wanted = draft.desired.service(group);
     if (wanted === undefined) continue;
     const { service, pod } = view.of(group);
-    const owner = { id: group.processGroupID, pod, restingAddress: restingAddress(draft, group) };
+    const isLost = service === undefined && !areMostServed(snapshot, draft);
+    const resting = isLost ? restingAddress(draft, group) : undefined;
+    const owner = { id: group.processGroupID, pod, restingAddress: resting };
     append(actions, planService(wanted, service, owner));
   }
   return actions.length === 0 ? nothing : { actions };
@@ -59,12 +61,22 @@ interface Owner {
   readonly restingAddress: string | undefined;
 }
 
-/** The address of a service by which a coordinator without a pod is known, while the database sleeps and wakes. */
+/**
+ * Whether most coordinators are found by addresses that services have. One of the others may get another address then: the
+ * database serves without it, and its own may belong to somebody else by now. While the database sleeps each is needed.
+ */
+function areMostServed({ services }: Snapshot, { status }: Draft): boolean {
+  if (status.hibernation !== undefined) return false;
+  const hosts = coordinatorsOf(status.connectionString ?? "").map(hostOf);
+  const served = new Set([...services.values()].flatMap(({ spec }) => spec?.clusterIPs ?? []));
+  return hosts.filter((host) => served.has(host)).length * 2 > hosts.length;
+}
+
+/** The address of a service by which a coordinator is known, also without a pod. */
 export function restingAddress(
   { status }: Pick<Draft, "status">,
   { addresses = [] }: ProcessGroup,
 ): string | undefined {
-  if (status.hibernation === undefined) return undefined;
   const coordinators = new Set(coordinatorsOf(status.connectionString ?? "").map(hostOf));
   return addresses.map(hostOf).find((host) => coordinators.has(host));
 }

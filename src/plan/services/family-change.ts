@@ -13,9 +13,7 @@ type Family = 4 | 6;
 /** Without names in the cluster file as long as they cannot be relied on. */
 export function withSafeNames(snapshot: Snapshot): Snapshot {
   const { cluster } = snapshot;
-  const { useDnsInClusterFile, publicIpSource } = routingOf(cluster.spec);
-  if (!useDnsInClusterFile || publicIpSource === "service") return snapshot;
-  if (!isChanging(snapshot)) return snapshot;
+  if (!routingOf(cluster.spec).useDnsInClusterFile || !isChanging(snapshot)) return snapshot;
   const routing = {
     ...cluster.spec.routing,
     useDNSInClusterFile: false,

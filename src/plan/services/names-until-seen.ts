@@ -9,6 +9,7 @@ import { isNameOfService } from "../../build/pod-environment.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { hostOf } from "../../model/address.ts";
+import { isIpv6 } from "../../model/ip-address.ts";
 import { isAvailable } from "../../model/availability.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import { databaseStatus } from "../snapshot.ts";
@@ -32,7 +33,8 @@ export function withNamesUntilSeen(snapshot: Snapshot): Snapshot {
   const { definesDnsLocalityFields, publicIpSource } = routingOf(cluster.spec);
   const needsNames = !definesDnsLocalityFields && named.length > 0;
   const needsServices = publicIpSource !== "service" && served.length > 0;
-  const family = (named.length > 0 ? otherFamily(snapshot) : undefined) ?? familyOfPods(snapshot);
+  const families = named.length > 0 ? familiesOfNames(snapshot) : served.map(familyOf);
+  const family = otherFamily(snapshot, families) ?? familyOfPods(snapshot);
   if (!needsNames && !needsServices && family === undefined) return snapshot;
   const known = [...named.map(firstLabel), ...served];
   if (hosts.length === 0) return snapshot;
@@ -52,13 +54,23 @@ function firstLabel(host: string): string {
   return host.split(".", 1)[0] ?? "";
 }
 
-/** For which names lead to pods, where the spec wants another one by now. */
-function otherFamily({ cluster, services }: Snapshot): 4 | 6 | undefined {
+/** For which they lead to pods. */
+function familiesOfNames({ cluster, services }: Snapshot): (4 | 6)[] {
+  const { ipFamilies = [] } = services.get(cluster.metadata.name ?? "")?.spec ?? {};
+  return ipFamilies.map((family) => (family === "IPv6" ? 6 : 4));
+}
+
+/** A service leads to the addresses of its own family. */
+function familyOf(host: string): 4 | 6 {
+  return isIpv6(host) ? 6 : 4;
+}
+
+/** By which coordinators are found, where the spec wants another one by now. */
+function otherFamily({ cluster }: Snapshot, known: readonly (4 | 6)[]): 4 | 6 | undefined {
   const { podIpFamily } = routingOf(cluster.spec);
-  const [family, ...more] = services.get(cluster.metadata.name ?? "")?.spec?.ipFamilies ?? [];
+  const [family, ...more] = new Set(known);
   if (podIpFamily === 0 || family === undefined || more.length > 0) return undefined;
-  const known = family === "IPv6" ? 6 : 4;
-  return known === podIpFamily ? undefined : known;
+  return family === podIpFamily ? undefined : family;
 }
 
 /** The one that pods were made for, where the spec leaves it to Kubernetes by now: a unified pod could not take that configuration. */
@@ -83,10 +95,10 @@ function areFound(snapshot: Snapshot, hosts: readonly string[]): boolean {
   if (!isReached) return false;
   const { database, nowMs } = snapshot;
   const provedMs = database.kind === "seen" ? database.observedMs : nowMs - startMs;
-  const proved = [...snapshot.pods.values()].filter(
-    ({ status: { startTime } = {} }) =>
-      (ownTimeMs(snapshot, startTime) ?? nowMs) + resolutionMs <= provedMs,
-  );
+  const proved = [...snapshot.pods.values()].filter(({ status: { startTime } = {} }) => {
+    const startedMs = ownTimeMs(snapshot, startTime);
+    return startedMs === undefined || startedMs + resolutionMs <= provedMs;
+  });
   const known = new Set(proved.flatMap((pod) => hostsOf(snapshot, pod)));
   return hosts.filter((host) => known.has(host)).length * 2 > hosts.length;
 }

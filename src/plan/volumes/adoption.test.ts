@@ -215,6 +215,16 @@ test("[ADO2] the remedy for a claim that is being deleted names its pod and its 
   assert.equal(remedy(claimOf("log-7")), "");
 });
 
+test("[ADO2] so it does while the prefix changes, though a sound claim from before comes first", () => {
+  const own = owner("own");
+  const going = { ...own, deletionTimestamp: "2026-01-01T00:00:00Z" };
+  const view = clusterOf({ processGroupIDPrefix: "west" });
+  const west = claimOf("west-log-1", { ...own, name: "sample-log-1-data" });
+  const claims = [claimOf("storage-1", own), west, claimOf("storage-2", going)];
+  assert.match(mixtureOf(view, claims) ?? "", /sample-storage-2-data: it is being deleted/);
+  assert.match(goingRemedy(view, claims) ?? "", /pod sample-storage-2 is gone/);
+});
+
 test("[ADO2] nothing is started while the claims cannot be read", () => {
   const snapshot = { ...clusterOf(), adoptable: [], claimsProblem: "the watch is interrupted" };
   const result = adoptVolumes(snapshot as unknown as Snapshot, {} as Draft);

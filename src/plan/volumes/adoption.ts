@@ -23,7 +23,7 @@ const beingDeleted = "it is being deleted";
 /** What is wrong with the claims, as a sentence; undefined when they can all be of this cluster. */
 export function mixtureOf(view: AdoptionView, claims: readonly Claim[]): string | undefined {
   const seen = new Map<string, string>();
-  const isChanging = claims.some((claim) => isOwn(view, claim) && hasPrefix(view, claim));
+  const isChanging = isPrefixChanging(view, claims);
   const wrong = claims.flatMap((claim) => {
     const name = claim.metadata.name ?? "";
     const { id } = subjectOf(view, claim);
@@ -74,8 +74,11 @@ export function prefixRemedy(
  * starts it anew would lose the data.
  */
 export function goingRemedy(view: AdoptionView, claims: readonly Claim[]): string | undefined {
-  const first = claims.find((claim) => strangeness(view, claim) !== undefined);
-  if (first === undefined || strangeness(view, first) !== beingDeleted) return undefined;
+  const isChanging = isPrefixChanging(view, claims);
+  const whyOf = (claim: Claim): string | undefined =>
+    strangeness(view, claim, isChanging && isOwn(view, claim));
+  const first = claims.find((claim) => whyOf(claim) !== undefined);
+  if (first === undefined || whyOf(first) !== beingDeleted) return undefined;
   const { id, processClass } = subjectOf(view, first);
   const { podName } = namesOfGroup(view, id, processClass);
   const { volumeName = "its volume" } = first.spec ?? {};
@@ -107,6 +110,11 @@ export function leftOutOf(
 /** It was taken over already, or made for this resource. */
 function isOwn({ cluster }: AdoptionView, { metadata }: Claim): boolean {
   return metadata.ownerReferences?.some(({ uid }) => uid === cluster.metadata.uid) === true;
+}
+
+/** Where the resource has claims with its prefix, the others that it has are from before. */
+function isPrefixChanging(view: AdoptionView, claims: readonly Claim[]): boolean {
+  return claims.some((claim) => isOwn(view, claim) && hasPrefix(view, claim));
 }
 
 function hasPrefix(view: AdoptionView, claim: Claim): boolean {
