@@ -75,8 +75,13 @@ const cases: readonly Case[] = [
   },
   { what: "a seed while adopting [ADO16]", spec: adopting, hasNames: true, source: "pod" },
   {
-    what: "a seed that is not adopted",
-    ...{ spec: { seedConnectionString: names }, hasNames: false, source: "pod" },
+    what: "a seed where nothing else is known",
+    ...{ spec: { seedConnectionString: names }, hasNames: true, source: "pod" },
+  },
+  {
+    what: "a seed that is not adopted, beside a ConfigMap",
+    spec: { seedConnectionString: names },
+    ...{ inConfigMap: ofPods, hasNames: false, source: "pod" },
   },
 ];
 
