@@ -85,7 +85,7 @@ function batchesOf(all: readonly string[]): string[][] {
   );
   return [
     ...[kubectl, browser].filter((batch) => batch.length > 0),
-    ...chunks(long, 16),
+    ...chunks(long, 45),
     ...chunks(short, Math.max(20, Math.ceil(short.length / 6))),
   ];
 }
