@@ -14,7 +14,7 @@ import {
 import { addRunCommand } from "./run-command.ts";
 import type { RenderOptions } from "./render.ts";
 import type { SimulateOptions } from "./simulate.ts";
-import { faultNames } from "../sim/workloads/fault-names.ts";
+import { faultNames, rareFaultNames } from "../sim/workloads/fault-names.ts";
 import type { FaultName } from "../sim/workloads/fault-names.ts";
 import { backupFaultNames } from "../sim/workloads/backups/backup-fault-names.ts";
 import type { BackupFaultName } from "../sim/workloads/backups/backup-fault-names.ts";
@@ -219,10 +219,10 @@ function idList(text: string): string[] {
 
 function faultList(text: string): (FaultName | BackupFaultName)[] {
   const names = text === "none" ? [] : text.split(",").map((name) => name.trim());
-  const all = [...faultNames, ...backupFaultNames];
+  const all = [...faultNames, ...rareFaultNames, ...backupFaultNames];
   const known = names.flatMap((name) => all.filter((each) => each === name));
   if (known.length === names.length) return known;
-  const usual = faultNames.join(", ");
+  const usual = [...faultNames, ...rareFaultNames].join(", ");
   throw new InvalidArgumentError(
     `It must be none or some of ${usual}, and with --backups ${backupFaultNames.join(", ")}.`,
   );

@@ -1,5 +1,5 @@
 // Lives of clusters with fixed seeds: twenty random things happen to each, and all that must hold does.
-// Rules: spec/world.md [W66]-[W69], [W96], [W110]-[W113], [W122], [W138]-[W140], spec/simulation.md [SIM11].
+// Rules: spec/world.md [W66]-[W69], [W96], [W110]-[W113], [W122], [W138]-[W140], [W143], spec/simulation.md [SIM11].
 import { strict as assert } from "node:assert";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -20,6 +20,17 @@ for (const seed of seeds) {
     const { failure, events, lastLines } = await walkLife(seed);
     const story = [failure, ...events, ...lastLines.slice(-20)].join("\n");
     assert.equal(failure, undefined, story);
+  });
+}
+
+for (const [seed, fault] of [
+  [116, "power-cut"],
+  [127, "other-family"],
+] as const) {
+  test(`[W143] the life of seed ${seed} goes well with ${fault} (long)`, async () => {
+    const { failure, events } = await walkLife(seed, { faults: [fault] });
+    assert.equal(failure, undefined, [failure, ...events].join("\n"));
+    assert.ok(events.some((event) => event.includes(`fault: ${fault} `)));
   });
 }
 

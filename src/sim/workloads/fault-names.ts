@@ -34,4 +34,7 @@ export const faultNames = [
   "urgent",
 ] as const;
 
-export type FaultName = (typeof faultNames)[number];
+/** Only where they are named: a power cut in the middle of a change of the IP family still takes a person. */
+export const rareFaultNames = ["power-cut", "other-family"] as const;
+
+export type FaultName = (typeof faultNames)[number] | (typeof rareFaultNames)[number];

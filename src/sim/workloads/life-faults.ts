@@ -17,6 +17,7 @@ import {
 } from "./operator-side-faults.ts";
 import { drained } from "./node-drains.ts";
 import { expiredCertificate, renewedCertificate } from "./certificate-faults.ts";
+import { powerCut } from "./power-cut.ts";
 import {
   heldClaim,
   lostService,
@@ -26,6 +27,7 @@ import {
   asleep,
   urgent,
   fenced,
+  otherFamily,
   paused,
   taint,
 } from "./people-faults.ts";
@@ -71,6 +73,8 @@ export const lifeFaults: Readonly<Record<FaultName, LifeFault>> = {
   "clock-back": clockBack,
   "renewed-certificate": renewedCertificate,
   "expired-certificate": expiredCertificate,
+  "power-cut": powerCut,
+  "other-family": otherFamily,
 };
 
 function trouble(name: Trouble): LifeFault {

@@ -88,6 +88,22 @@ export const urgent: LifeFault = async (life) => {
   return { told: `generation ${metadata.generation ?? 0} of ${name}` };
 };
 
+/** Pods are to have addresses of another IP family; often somebody takes it back, done or not. */
+export const otherFamily: LifeFault = async (life) => {
+  const { spec } = await life.cluster();
+  const { podIPFamily: before = null } = spec.routing ?? {};
+  const podIPFamily = randomPick(
+    life.random,
+    ([4, 6] as const).filter((family) => family !== before),
+  );
+  const isTakenBack = life.random.next() < 0.6;
+  await life.patchAll({ routing: { podIPFamily } });
+  return {
+    told: String(podIPFamily),
+    ...(isTakenBack && { end: () => life.patchAll({ routing: { podIPFamily: before } }) }),
+  };
+};
+
 /** More than could leave together. */
 export const manyRemovals: LifeFault = async (life) => {
   const { name } = randomPick(life.random, life.shape.members);
