@@ -7,6 +7,7 @@ import { engineView } from "./storage-engines.ts";
 interface Server {
   engine?: unknown;
   zone?: string;
+  datacenter?: string;
   isTesting?: boolean;
   isExcluded?: boolean;
 }
@@ -19,7 +20,7 @@ function statusOf(
     name,
     {
       excluded: server.isExcluded === true,
-      locality: { instance_id: name, zoneid: server.zone ?? name },
+      locality: { instance_id: name, zoneid: server.zone ?? name, dcid: server.datacenter ?? "" },
       roles: [
         {
           role: "storage",
@@ -60,6 +61,9 @@ test("[MIG6] servers of another engine are found with their bytes; testing serve
       isExcluded: true,
       isReached: true,
       createdMs: undefined,
+      region: "",
+      domains: 1,
+      domainsWithout: 1,
     },
   ]);
   assert.equal(view?.pause, undefined);
@@ -92,7 +96,6 @@ test("[MIG7] the engine of the wiggle counts where the wiggle reaches, and may b
     view?.old.map(({ name }) => name),
     ["a"],
   );
-  assert.equal(view?.zones, 2);
   // A value may have colons of its own.
   const colons = { ...gradual, perpetual_storage_wiggle_locality: "zoneid:rack:7" };
   const [old] = engineView(statusOf(colons, { a: { engine: "ssd-2", zone: "rack:7" } }))?.old ?? [];
@@ -112,4 +115,28 @@ test("[MIG4] what pauses it is named", () => {
     pause({ perpetual_storage_wiggle_locality: "zoneid:nowhere" }) ?? "",
     /locality is zoneid:nowhere, and none of them is there/,
   );
+});
+
+test("[MIG5] fault domains are counted in the region of a server, with and without it", () => {
+  const servers = {
+    a: { engine: "ssd-2", zone: "z1", datacenter: "dc1" },
+    b: { engine: "ssd-2", zone: "z2", datacenter: "dc1" },
+    c: { engine: "ssd-redwood-1", zone: "z2", datacenter: "dc1" },
+    d: { engine: "ssd-redwood-1", zone: "z3", datacenter: "dc1", isExcluded: true },
+    e: { engine: "ssd-redwood-1", zone: "z4", datacenter: "dc2" },
+  };
+  const counts = (configuration: StatusConfiguration) =>
+    engineView(statusOf({ ...gradual, ...configuration }, servers))?.old.map(
+      ({ region, domains, domainsWithout }) => [region, domains, domainsWithout],
+    );
+  const two = [
+    ["dc1", 2, 1],
+    ["dc1", 2, 2],
+  ];
+  assert.deepEqual(counts({ usable_regions: 2 }), two);
+  const one = [
+    ["", 3, 2],
+    ["", 3, 3],
+  ];
+  assert.deepEqual(counts({ usable_regions: 1 }), one);
 });

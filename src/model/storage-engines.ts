@@ -14,6 +14,11 @@ export interface OldServer {
   readonly isReached: boolean;
   /** When the server began. */
   readonly createdMs: number | undefined;
+  /** Its datacenter where each region has copies of its own, otherwise empty. */
+  readonly region: string;
+  /** Fault domains with storage servers that stay in its region, with and without it. */
+  readonly domains: number;
+  readonly domainsWithout: number;
 }
 
 export interface EngineView {
@@ -22,8 +27,6 @@ export interface EngineView {
   readonly servers: number;
   /** Those of another engine than they should be, sorted by name. */
   readonly old: readonly OldServer[];
-  /** Fault domains with storage servers. */
-  readonly zones: number;
   /** A server that begins gets this engine wherever it is. */
   readonly isOneForAll: boolean;
   /** Why the database changes none of them, as a clause; undefined while it does. */
@@ -57,30 +60,31 @@ export function engineView(status: DatabaseStatus): EngineView | undefined {
   const { configuration } = status.cluster ?? {};
   const to = engineFamily(configuration?.storage_engine);
   if (configuration === undefined || to === undefined) return undefined;
-  const zones = new Set<string>();
-  const old: OldServer[] = [];
-  let servers = 0;
+  const places: Place[] = [];
+  const found: { old: Omit<OldServer, keyof Domains>; place: Place }[] = [];
   for (const process of processesOf(status)) {
     for (const role of process.roles ?? []) {
       // A testing server runs another engine on purpose.
       if (role.role !== "storage" || role["tss"] === true) continue;
       const engine = families[engineOf(role["storage_metadata"])];
       if (engine === undefined) continue;
-      servers += 1;
-      zones.add(localityOf(process, localityKeys.zone) || nameOf(process));
+      const place = placeOf(configuration, process);
+      places.push(place);
       if (rightEngines(configuration, to, process).includes(engine)) continue;
-      old.push({
+      const old = {
         name: nameOf(process),
         engine,
         bytes: Math.max(0, figureIn(role, "stored_bytes") ?? 0),
         isExcluded: process.excluded === true,
         isReached: isInWiggle(configuration, process),
         createdMs: createdMsOf(role),
-      });
+      };
+      found.push({ old, place });
     }
   }
+  const old = found.map(({ old: server, place }) => ({ ...server, ...domainsOf(place, places) }));
   return {
-    ...{ to, servers, zones: zones.size },
+    ...{ to, servers: places.length },
     isOneForAll: engineFamily(configuration.perpetual_storage_wiggle_engine) === undefined,
     old: old.toSorted((left, right) => (left.name < right.name ? -1 : 1)),
     pause: pauseOf(
@@ -88,6 +92,35 @@ export function engineView(status: DatabaseStatus): EngineView | undefined {
       old.some(({ isReached }) => isReached),
     ),
   };
+}
+
+/** Where a storage server is. */
+interface Place {
+  readonly region: string;
+  readonly zone: string;
+  /** Nothing moves to a server that is excluded. */
+  readonly isStaying: boolean;
+}
+
+function placeOf(
+  { usable_regions: regions = 1 }: StatusConfiguration,
+  process: StatusProcess,
+): Place {
+  return {
+    region: regions < 2 ? "" : localityOf(process, localityKeys.dataCenter),
+    zone: localityOf(process, localityKeys.zone) || nameOf(process),
+    isStaying: process.excluded !== true,
+  };
+}
+
+type Domains = Pick<OldServer, "region" | "domains" | "domainsWithout">;
+
+function domainsOf(place: Place, all: readonly Place[]): Domains {
+  const { region } = place;
+  const staying = all.filter((other) => other.isStaying && other.region === region);
+  const count = (places: readonly Place[]): number => new Set(places.map(({ zone }) => zone)).size;
+  const others = staying.filter((other) => other !== place);
+  return { region, domains: count(staying), domainsWithout: count(others) };
 }
 
 function engineOf(metadata: unknown): string {

@@ -16,13 +16,15 @@ function viewOf(bytes: readonly number[], change: Partial<EngineView> = {}): Eng
       isExcluded: false,
       isReached: true,
       createdMs: 0,
+      region: "",
+      domains: 5,
+      domainsWithout: 4,
     },
   }));
   return {
     to: "ssd-redwood-1",
     servers: 5,
     old,
-    zones: 5,
     isOneForAll: true,
     pause: undefined,
     ...change,
@@ -87,10 +89,23 @@ test("[MIG5] what does not move for an hour is stuck, unless data is on its way"
   assert.match(waitAt(hourMs, 0, false)?.message ?? "", /the data is not healthy: healing/);
 });
 
-test("[MIG5] as many fault domains as copies are too few", () => {
-  const view = viewOf([500, 500], { zones: 2 });
-  const [wait] = migrationWaits(migrationStatus(view, undefined, 0), statusOf(0, true), view, 0);
-  assert.match(wait?.message ?? "", /in 2 fault domains, and 2 copies of the data need all/);
+test("[MIG5] as many fault domains as copies are too few, unless another server shares the one of a server", () => {
+  const { old, ...rest } = viewOf([500, 500]);
+  const messageOf = (...without: readonly number[]): string => {
+    const crowded = without.map((domainsWithout) => ({
+      domains: 2,
+      domainsWithout,
+      region: "dc2",
+    }));
+    const view = { ...rest, old: old.map((server, index) => ({ ...server, ...crowded[index] })) };
+    const migration = migrationStatus(view, undefined, 0);
+    return migrationWaits(migration, statusOf(0, true), view, 0)[0]?.message ?? "";
+  };
+  assert.match(
+    messageOf(1, 1),
+    /servers of dc2 are in 2 fault domains, and 2 copies of the data need all/,
+  );
+  assert.doesNotMatch(messageOf(1, 2), /fault domains/);
 });
 
 test("[MIG2] who is excluded goes without being changed", () => {

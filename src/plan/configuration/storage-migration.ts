@@ -4,7 +4,7 @@
 import type { StorageEngineMigration } from "../../api/storage-engine-migration.ts";
 import { formatTime } from "../../kube/time.ts";
 import { byteText } from "../../model/byte-text.ts";
-import type { DatabaseStatus } from "../../model/database-status.ts";
+import type { DatabaseStatus, StatusConfiguration } from "../../model/database-status.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
 import type { EngineView, OldServer } from "../../model/storage-engines.ts";
 import { remedyOf } from "../reasons/registry.ts";
@@ -118,13 +118,8 @@ function obstacleOf(
 ): string | undefined {
   const { configuration, data } = status?.cluster ?? {};
   if (status === undefined || view === undefined || configuration === undefined) return undefined;
-  const { storageCopies, spreadLocality } = redundancyOf(configuration.redundancy_mode);
-  const isPlain = spreadLocality === undefined && (configuration.usable_regions ?? 1) < 2;
-  if (view.isReplaced !== true && isPlain && view.zones <= storageCopies) {
-    const domains = view.zones === 1 ? "one fault domain" : `${view.zones} fault domains`;
-    const copies = storageCopies === 1 ? "one copy" : `${storageCopies} copies`;
-    return `storage servers are in ${domains}, and ${copies} of the data need all of them`;
-  }
+  const crowding = view.isReplaced === true ? undefined : crowdingOf(configuration, view);
+  if (crowding !== undefined) return crowding;
   const { in_flight_bytes: flying = 0, in_queue_bytes: queued = 0 } = data?.moving_data ?? {};
   const isStill = nowMs - (operatorTimeMs({ nowMs }, progressed) ?? nowMs) >= stillMs;
   if (!isStill || flying > 0 || queued > 0) return undefined;
@@ -132,4 +127,20 @@ function obstacleOf(
     return `the data is not healthy: ${data?.state?.name ?? "its state is unknown"}`;
   }
   return `nothing has moved since ${progressed}`;
+}
+
+/** A server can be emptied where the others of its region are in as many fault domains as there are copies of the data. */
+function crowdingOf(
+  { redundancy_mode: mode }: StatusConfiguration,
+  { old }: EngineView,
+): string | undefined {
+  const { storageCopies, spreadLocality } = redundancyOf(mode);
+  const staying = old.filter(({ isExcluded }) => !isExcluded);
+  const [first] = staying;
+  if (first === undefined || spreadLocality !== undefined) return undefined;
+  if (staying.some(({ domainsWithout }) => domainsWithout >= storageCopies)) return undefined;
+  const where = first.region === "" ? "" : ` of ${first.region}`;
+  const domains = first.domains === 1 ? "one fault domain" : `${first.domains} fault domains`;
+  const copies = storageCopies === 1 ? "one copy" : `${storageCopies} copies`;
+  return `storage servers${where} are in ${domains}, and ${copies} of the data need all of them`;
 }

@@ -536,14 +536,15 @@ export class Watchman {
   }
 
   #areCoordinatorsWell(): boolean {
-    return this.#databases().every(({ connectionString }) =>
-      (connectionString.split("@")[1] ?? "").split(",").every((address) => {
+    return this.#databases().every(({ connectionString, members }) => {
+      const running = new Set(members.map((address) => this.#podAt(address)));
+      return (connectionString.split("@")[1] ?? "").split(",").every((address) => {
         const name = this.#podAt(address) ?? "";
         const pod = this.#pods.get(name);
         const isLeaving = this.#groupOf(name)?.removalTimestamp !== undefined;
-        return pod !== undefined && isServing(pod) && !isLeaving;
-      }),
-    );
+        return pod !== undefined && running.has(name) && isServing(pod) && !isLeaving;
+      });
+    });
   }
 
   #isDisturbedLately(): boolean {
