@@ -55,6 +55,32 @@ for (const podUpdateStrategy of ["Delete", "ReplaceTransactionSystem"] as const)
   });
 }
 
+for (const laterMs of [0, 30_000]) {
+  test(`[U88] TLS ${laterMs / 1000} s after names, where one process group is replaced at a time (long)`, async () => {
+    const spec = {
+      ...small,
+      processes: securedProcesses,
+      minimumUptimeSecondsForBounce: 30,
+      routing: { useDNSInClusterFile: false },
+      automationOptions: {
+        ...({ podUpdateStrategy: "Replace", maxConcurrentReplacements: 1 } as const),
+        waitBetweenRemovalsSeconds: 0,
+      },
+    };
+    await TestWorld.runWithCluster({ spec, hasCertificates: true, nodes: 9 }, async (world) => {
+      await world.changeSpec({ routing: { useDNSInClusterFile: true } });
+      await world.clock.advance(laterMs);
+      await world.changeSpec({ mainContainer: { enableTls: true } });
+      await world.untilReconciled(60 * minuteMs);
+      const { connectionString = "" } = (await world.cluster()).status ?? {};
+      for (const address of coordinatorsOf(connectionString)) {
+        assert.match(address, /^sample-.*\.svc\.cluster\.local:4500:tls$/);
+      }
+      world.assertDataSafe();
+    });
+  });
+}
+
 /** Until the last pod has the family that is wished for. */
 async function untilFamily6(world: TestWorld): Promise<void> {
   await world.untilReconciled(60 * minuteMs);

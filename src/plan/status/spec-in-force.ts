@@ -4,7 +4,7 @@
 import { withCertificatesFirst } from "../pods/certificates-first.ts";
 import { withFamilyInTurn } from "../services/family-in-turn.ts";
 import { withSafeNames } from "../services/family-change.ts";
-import { withNamesAfterUpgrade } from "../services/names-after-upgrade.ts";
+import { withNamesInTurn } from "../services/names-in-turn.ts";
 import { withNamesUntilSeen } from "../services/names-until-seen.ts";
 import { withWakingNames } from "../hibernation/waking-names.ts";
 import { withVersionInWindow } from "../safety/version-window.ts";
@@ -16,7 +16,7 @@ export function withSpecInForce(snapshot: Snapshot): Snapshot {
     withCertificatesFirst,
     withFamilyInTurn,
     withSafeNames,
-    withNamesAfterUpgrade,
+    withNamesInTurn,
     withWakingNames,
     withNamesUntilSeen,
   ];
