@@ -343,7 +343,7 @@ test("[R9] [T52] what a change of TLS waits for goes first, and the others are n
   const pod = structuredClone(world.pods.get(name));
   assert.ok(pod?.spec !== undefined);
   for (const container of pod.spec.containers) {
-    container.env = (container.env ?? []).filter((one) => one.name !== "FDB_DNS_NAME");
+    container.env = (container.env ?? []).filter((one) => one.name !== "FDB_MACHINE_ID");
   }
   world.pods.set(name, pod);
   world.changeSpec({ processGroupIDPrefix: "dc1", mainContainer: { enableTls: true } });
