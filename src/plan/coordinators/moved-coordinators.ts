@@ -99,7 +99,7 @@ function waitOf(
       `1. ${kubectl} patch fdb ${name} --subresource=status --type=merge -p '${patch}' ` +
       `2. In every pod of the database: ${kubectl} exec POD -c foundationdb -- bash -c ` +
       `'echo ${connectionString} > /var/fdb/data/fdb.cluster && pkill fdbserver' ` +
-      "With names instead of addresses (routing.useDNSInClusterFile) it does not happen.",
+      "It does not happen to coordinators that are known by names (routing.useDNSInClusterFile).",
     isForDatabase: true,
   };
 }
