@@ -218,6 +218,14 @@ const slips: readonly (readonly [string, Partial<ClusterSpec>, Partial<ClusterSp
   ["the image", { imageType: "unified" }, { imageType: "split" }],
   ["an older version", { version: "7.3.63" }, { version: "7.1.67" }],
   ["servers in a pod", { storageServersPerPod: 2 }, { storageServersPerPod: 1 }],
+  [
+    "servers in a pod, where only pods with coordinators have several",
+    {
+      ...{ imageType: "split", storageServersPerPod: 2 },
+      coordinatorSelection: [{ processClass: "storage", priority: 1 }],
+    },
+    { storageServersPerPod: 1 },
+  ],
 ];
 
 test("[ADO16] names that the connection string needs are kept until the database was seen (long)", async () => {

@@ -81,6 +81,33 @@ test("[FDB5] coordinators may be host names that resolve later", async () => {
   assert.equal(summarize(await sample.status()).available, true);
 });
 
+for (const [title, awaySeconds] of [
+  ["before anybody has missed them", 0],
+  ["after a while", 60],
+] as const) {
+  test(`[FDB83] all who waited at empty coordinators belong to their database when these are back ${title}`, async () => {
+    const coordinators = ["10.1.0.1:4501", "10.1.0.2:4501", "10.1.0.3:4501"];
+    const sample = await startPlain({ coordinators });
+    await sample.pass(40);
+    const stores = ["storage-1", "storage-2", "storage-3"];
+    for (const name of sample.cluster.names()) sample.cluster.stop(name);
+    for (const name of sample.cluster.names()) {
+      const extraArgs = stores.includes(name) ? ["--datadir=/var/fdb/data/2"] : [];
+      sample.cluster.restart(name, { extraArgs });
+    }
+    await sample.pass(60);
+    const { cluster } = await sample.status();
+    assert.equal(cluster?.recovery_state?.name, "configuration_never_created");
+    for (const name of stores) sample.cluster.stop(name);
+    await sample.pass(awaySeconds);
+    for (const name of stores) sample.cluster.restart(name, { extraArgs: [] });
+    await sample.pass(30);
+    const { available, processes } = summarize(await sample.status());
+    assert.deepEqual([available, processes], [true, 8]);
+    assert.deepEqual(sample.fdb.truth.dataLost(), []);
+  });
+}
+
 test("[FDB6] patch versions mix; another line cannot join and is listed as incompatible", async () => {
   const sample = await startPlain();
   await sample.pass(40);

@@ -1,5 +1,5 @@
 // Processes come to a database through its coordinators and get lost again; what follows from
-// either. [FDB5] [FDB6] [FDB8] [FDB50]
+// either. [FDB5] [FDB6] [FDB8] [FDB50] [FDB83]
 import { recruitStorageLater } from "./acts.ts";
 import { defaultConfiguration } from "./configuration.ts";
 import { isQuorum, askCoordinators, locate } from "./coordination.ts";
@@ -13,7 +13,7 @@ import { clusterFileText, clusterKey, formatConnectionString } from "./network-a
 import type { ConnectionString } from "./network-address.ts";
 import { isProtocolCompatible } from "./protocol.ts";
 import { hasTransactionRole } from "./log-roles.ts";
-import { beginRecovery, electController, resumeRecovery } from "./recovery.ts";
+import { beginRecovery, electController, isForgotten, resumeRecovery } from "./recovery.ts";
 import { considerBetterRecruitment, tryRemoteLogs } from "./recovery-completion.ts";
 import { settle } from "./seed.ts";
 import { speaksTls } from "./server-instance.ts";
@@ -204,6 +204,9 @@ export function refreshQuorum(database: Database): void {
   database.hasQuorum = hasQuorum;
   trace(database, hasQuorum ? "coordinators have a quorum" : "coordinators lost their quorum");
   if (hasQuorum) {
+    // Who was elected at empty coordinators leads nobody when these come back with their registers: a majority of
+    // coordinators that have just started refuses its heartbeats (LeaderElection.actor.cpp, ReplacedAsLeader).
+    if (!database.isConfigured && isForgotten(database)) database.controller = undefined;
     if (!database.controller) electController(database);
     else resumeRecovery(database);
   } else if (database.controller) {
@@ -213,8 +216,8 @@ export function refreshQuorum(database: Database): void {
 }
 
 /**
- * The coordinators remember nothing: its processes start over as members of a database never
- * created.
+ * The coordinators know nothing of it: its processes start over as members of the database that they know, or of one
+ * never created.
  */
 export function abandonDatabase(database: Database): void {
   trace(database, "abandoned: the coordinators have no record of it");

@@ -46,11 +46,11 @@ export function electController(database: Database): void {
   });
 }
 
-/** The coordinators answer, but none of them remembers this database: their disks were lost. */
-function isForgotten(database: Database): boolean {
-  if (!database.isConfigured) return false;
+/** The coordinators answer, but of this database they know nothing: their disks were lost, or others are there. */
+export function isForgotten(database: Database): boolean {
   const location = locate(database.fabric, database.connection, database.version);
-  return location.kind === "found" && location.databaseUid !== database.uid;
+  if (location.kind !== "found" || location.databaseUid === database.uid) return false;
+  return database.isConfigured || location.databaseUid !== undefined;
 }
 
 export function beginRecovery(database: Database, cause: string): void {
