@@ -122,13 +122,19 @@ test("[ADO14] [ADO15] volumes that disagree are told, a person decides, and the 
   );
 });
 
-test("[ADO5] also without a majority that knows a database none is created", async () => {
+test("[ADO5] [ADO17] also without a majority that knows a database none is created", async () => {
   await TestWorld.run({ nodes: 9 }, async (world) => {
     await world.createCluster({ ...before, adopt });
     assert.match(await untilWait(world, "AdoptionIncomplete"), /storage: 3 of 3 are missing; log/);
     await world.clock.advance(10 * minuteMs);
     assert.equal((await world.pods()).length, 0);
     assert.deepEqual(world.world.fdb.truth.databases(), []);
+    const { conditions = [] } = (await world.cluster()).status ?? {};
+    for (const type of ["Available", "Degraded"]) {
+      const { reason, message } = conditions.find((each) => each.type === type) ?? {};
+      assert.equal(reason, "NotConfigured");
+      assert.match(message ?? "", /that spec.adopt brings back has not been seen yet/);
+    }
   });
 });
 

@@ -1,5 +1,6 @@
 // The conditions that tools and people look at: Available, Reconciled, Progressing, Degraded. They are computed
 // from the rest of the status, never set by hand. Rules: spec/plan.md [P75]-[P80].
+import { isAdopting } from "../../api/adoption.ts";
 import { isAvailable } from "../../model/availability.ts";
 import { conditionIn } from "../../kube/condition.ts";
 import type {
@@ -77,6 +78,13 @@ function warning({ warnings }: ConditionsInput): { Warning?: Judgement } {
   return { Warning: judge("True", first.reason, message) };
 }
 
+/** There is a database, so nobody should read that there is none. */
+const adoptedMessage = "The database that spec.adopt brings back has not been seen yet";
+
+function isToBeSeen({ cluster }: Snapshot, { configured }: StatusFields): boolean {
+  return configured !== true && isAdopting(cluster);
+}
+
 interface ConditionedResource {
   readonly metadata: ObjectMeta;
   readonly status?: { readonly conditions?: readonly Condition[] };
@@ -111,6 +119,7 @@ function lastFinding({ snapshot }: ConditionsInput, type: ConditionType): Judgem
 function available({ snapshot, status, lost, isWaking }: ConditionsInput): Judgement {
   if (lost !== undefined) return judge("Unknown", lost.reason, lost.message);
   if (isWaking) return wakingJudgement;
+  if (isToBeSeen(snapshot, status)) return judge("False", "NotConfigured", adoptedMessage);
   return judgeAvailability(status.configured === true, snapshot.database);
 }
 
@@ -167,7 +176,10 @@ const troubles: readonly GroupCondition[] = [
 /** Something that works less well than it should; a cluster that is only being created is not degraded. */
 function degraded({ snapshot, status, groups, volumes, lost }: ConditionsInput): Judgement {
   if (lost !== undefined) return judge("Unknown", lost.reason, lost.message);
-  if (!status.configured) return judge("False", "NotConfigured", "There is no database yet");
+  if (!status.configured) {
+    const message = isToBeSeen(snapshot, status) ? adoptedMessage : "There is no database yet";
+    return judge("False", "NotConfigured", message);
+  }
   const database = databaseStatus(snapshot);
   const lock = database?.cluster?.database_lock_state;
   if (lock?.locked === true) {
