@@ -42,6 +42,7 @@ import {
   upgradeStateOf,
   versionOfMost,
 } from "../view/running-version.ts";
+import { isNeverCreated } from "../safety/no-database.ts";
 import { databaseStatus, isStatusPending } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { viewOf } from "../view/cluster-view.ts";
@@ -128,8 +129,7 @@ function observedFields(
     ...quarantineStatus(snapshot),
     ...migrationOf(snapshot),
     ...(connection.text === "" ? {} : { connectionString: connection.text }),
-    runningVersion:
-      (database && snapshot.memory.once(versionOfMost, database)) ?? lastRunningVersion(snapshot),
+    runningVersion: runningVersion(snapshot),
     configured: old.configured === true || isConfigured(snapshot),
     requiredAddresses: requiredAddressesOf(snapshot, connection.text),
     health: healthOf(snapshot),
@@ -138,6 +138,15 @@ function observedFields(
       : { databaseConfiguration: live as ClusterStatus["databaseConfiguration"] }),
   };
   return { status, events: connection.events };
+}
+
+/** Servers that found no database on the disks that they were given vote for nothing: what was tried may be wrong. */
+function runningVersion(snapshot: Snapshot): string {
+  const database = databaseStatus(snapshot);
+  if (database === undefined) return lastRunningVersion(snapshot);
+  const { cluster } = snapshot;
+  if (isAdopting(cluster) && isNeverCreated(database)) return cluster.spec.version;
+  return snapshot.memory.once(versionOfMost, database) ?? lastRunningVersion(snapshot);
 }
 
 /** Of a database that does not answer the last finding stands. */
