@@ -46,6 +46,15 @@ export function isProtocolCompatible(a: Version, b: Version): boolean {
   return a.major === b.major && a.minor === b.minor && a.releaseCandidate === b.releaseCandidate;
 }
 
+/** The first of each protocol. */
+export function oneOfEachProtocol(versions: readonly Version[]): Version[] {
+  const chosen: Version[] = [];
+  for (const version of versions) {
+    if (!chosen.some((one) => isProtocolCompatible(one, version))) chosen.push(version);
+  }
+  return chosen;
+}
+
 /** A running cluster may move within its protocol in both directions, and otherwise only forward. */
 export function isVersionChangeAllowed(running: Version, target: Version): boolean {
   return isProtocolCompatible(running, target) || compareVersions(target, running) >= 0;

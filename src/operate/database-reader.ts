@@ -10,8 +10,7 @@ import { readLock } from "../fdb/lock.ts";
 import { readMaintenanceList } from "../fdb/maintenance-list.ts";
 import { readPendingUpgrades } from "../fdb/pending-upgrades.ts";
 import type { SharedKeys } from "../fdb/shared-keys.ts";
-import { formatVersion, isProtocolCompatible, parseVersion } from "../model/version.ts";
-import type { Version } from "../model/version.ts";
+import { formatVersion, oneOfEachProtocol, parseVersion } from "../model/version.ts";
 import type { Action } from "../plan/action.ts";
 import { questionKey, verificationMaximumAgeMs } from "../plan/questions.ts";
 import type { ConfirmedExclusion, DatabaseKnowledge, DatabaseQuestion } from "../plan/questions.ts";
@@ -329,13 +328,8 @@ export class DatabaseReader {
 
 /** One of each protocol, the first one: another one would find the same. */
 function clientVersions(versions: readonly string[]): string[] {
-  const chosen: Version[] = [];
-  for (const text of versions) {
-    const version = parseVersion(text);
-    if (version === undefined || chosen.some((one) => isProtocolCompatible(one, version))) continue;
-    chosen.push(version);
-  }
-  return chosen.map(formatVersion);
+  const found = versions.flatMap((text) => parseVersion(text) ?? []);
+  return oneOfEachProtocol(found).map(formatVersion);
 }
 
 /** What an answer says, without when it was said. */

@@ -201,7 +201,11 @@ function follow(
       database: state.poller.latest,
       pvcs: objectsOf(options.caches.pvcs, cluster, state.memory),
     });
-  const version = versionToAsk({ cluster, pods, memory: state.memory });
+  const { target: asked, latest } = state.poller;
+  const version = versionToAsk(
+    { cluster, pods, memory: state.memory },
+    asked && { version: asked.version, latest },
+  );
   // Authorities that are missing are no reason to trust others meanwhile.
   const trusted = operatorTrustOf(options.caches, cluster);
   const isTrustMissing = cluster.spec.operatorTrust !== undefined && trusted === undefined;

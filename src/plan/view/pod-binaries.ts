@@ -1,12 +1,17 @@
 // Which versions of fdbserver a unified pod can start: its image has one that serves for every version of the same
 // protocol, and a sidecar may have put others beside it. A configuration of any other version is not taken over, and
-// after a restart of its containers the pod would run nothing. Rules: spec/upgrade.md [U86], spec/plan.md [P60].
+// after a restart of its containers the pod would run nothing. Rules: spec/upgrade.md [U86], spec/plan.md [P60], spec/adoption.md [ADO17].
 import { tagOf } from "../../build/images.ts";
 import { mainContainerName } from "../../build/normalise.ts";
 import type { Remembering } from "../../env/memory.ts";
 import type { ConfigMap, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { formatVersion, isProtocolCompatible, parseVersion } from "../../model/version.ts";
+import {
+  formatVersion,
+  isProtocolCompatible,
+  oneOfEachProtocol,
+  parseVersion,
+} from "../../model/version.ts";
 import type { Version } from "../../model/version.ts";
 import { shapeOfPod } from "./pod-shape.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -69,6 +74,23 @@ export function versionsOfPods(snapshot: Snapshot): string[] {
     if (version !== undefined) found.add(formatVersion(version));
   }
   return [...found].sort();
+}
+
+/**
+ * Those that servers of the pod may run: that of its image, and one that a sidecar brought and new servers start with. Of
+ * which of them the present ones are, no pod tells. Empty where nothing tells a version.
+ */
+export function versionsOfServers(view: Remembering, pod: Stored<Pod>): readonly Version[] {
+  return view.memory.once(serverVersions, pod);
+}
+
+function serverVersions(pod: Stored<Pod>, memory: Remembering["memory"]): readonly Version[] {
+  const shape = shapeOfPod({ memory }, pod);
+  const brought =
+    shape.imageType === "unified"
+      ? [parseVersion(versionIn(shape.currentConfiguration ?? "") ?? "")]
+      : [versionOfImage(shape.sidecarImage), versionOfImage(shape.runningSidecarImage)];
+  return oneOfEachProtocol([versionOfPod(pod), ...brought].flatMap((version) => version ?? []));
 }
 
 /** By its image; undefined when that does not tell it. */
