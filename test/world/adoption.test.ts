@@ -122,7 +122,7 @@ test("[ADO14] [ADO15] volumes that disagree are told, a person decides, and the 
   );
 });
 
-test("[ADO5] [ADO17] also without a majority that knows a database none is created", async () => {
+test("[ADO5] [ADO18] also without a majority that knows a database none is created", async () => {
   await TestWorld.run({ nodes: 9 }, async (world) => {
     await world.createCluster({ ...before, adopt });
     assert.match(await untilWait(world, "AdoptionIncomplete"), /storage: 3 of 3 are missing; log/);
