@@ -122,6 +122,18 @@ for (const laterMs of [0, 30_000]) {
   });
 }
 
+test("[P116] an incompatible version and TLS half a minute after another IP family: both wait for it (long)", async () => {
+  await TestWorld.runWithCluster(options, async (world) => {
+    await world.changeSpec({ routing: { podIPFamily: 6 } });
+    await world.clock.advance(30_000);
+    await world.changeSpec({ version: "7.4.6", mainContainer: { enableTls: true } });
+    await untilFamily6(world);
+    const { connectionString = "", runningVersion } = (await world.cluster()).status ?? {};
+    assert.equal(runningVersion, "7.4.6");
+    assert.match(connectionString, /:4500:tls$/);
+  });
+});
+
 test("[P96] another IP family where pods have services and coordinators names (long)", async () => {
   const spec = { ...quick, routing: { publicIPSource: "service" as const } };
   await TestWorld.runWithCluster({ ...options, spec }, async (world) => {

@@ -4,14 +4,14 @@
 import type { ClusterSpec, ClusterStatus } from "../../api/cluster.ts";
 import { isIncompatibleUpgrade } from "../view/running-version.ts";
 
-/** The spec as it is without a change of all processes at once; the same one when there is none. */
+/** The spec as it is without changes of all processes at once, of which there may be two; the same one when there is none. */
 export function withoutCommonChange(spec: ClusterSpec, status: ClusterStatus = {}): ClusterSpec {
   const { runningVersion: version = spec.version, requiredAddresses = {} } = status;
-  if (isIncompatibleUpgrade(version, spec.version)) return { ...spec, version };
+  const calm = isIncompatibleUpgrade(version, spec.version) ? { ...spec, version } : spec;
   const { mainContainer } = spec;
   const { tls = false, nonTLS = false } = requiredAddresses;
   const isWanted = mainContainer?.enableTls === true;
   const isKnown = tls || nonTLS;
-  if (!isKnown || (tls === isWanted && nonTLS !== isWanted)) return spec;
-  return { ...spec, mainContainer: { ...mainContainer, enableTls: !isWanted } };
+  if (!isKnown || (tls === isWanted && nonTLS !== isWanted)) return calm;
+  return { ...calm, mainContainer: { ...mainContainer, enableTls: !isWanted } };
 }
