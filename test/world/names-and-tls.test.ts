@@ -5,6 +5,8 @@ import { test } from "node:test";
 import { annotationKeys } from "../../src/build/labels.ts";
 import { pods, services } from "../../src/kube/resource.ts";
 import { coordinatorsOf } from "../../src/model/connection-string.ts";
+import { groups } from "./removal-harness.ts";
+import { untilBlocked } from "./restart-harness.ts";
 import { keyOfObject, minuteMs, securedProcesses, small, TestWorld } from "./world-harness.ts";
 
 for (const podUpdateStrategy of ["Delete", "ReplaceTransactionSystem"] as const) {
@@ -133,6 +135,27 @@ test("[P116] an incompatible version and TLS half a minute after another IP fami
     assert.match(connectionString, /:4500:tls$/);
   });
 });
+
+for (const change of [{ version: "7.4.6" }, { mainContainer: { enableTls: true } }]) {
+  test(`[P116] [FENCE6] ${Object.keys(change)[0]} changes though a fenced pod still has the former IP family (long)`, async () => {
+    const processCounts = { storage: 4, log: 4, stateless: 4 };
+    const spec = { ...quick, processCounts };
+    await TestWorld.runWithCluster({ ...options, spec, nodes: 12 }, async (world) => {
+      await world.changeSpec({ fence: [(await groups(world, "storage"))[0]?.processGroupID] });
+      await untilBlocked(world, "ProcessGroupFenced");
+      await world.changeSpec({ routing: { podIPFamily: 6 } });
+      await world.clock.advance(30 * minuteMs);
+      await world.changeSpec(change);
+      const isDone = async (): Promise<boolean> => {
+        const { runningVersion, connectionString = "" } = (await world.cluster()).status ?? {};
+        return runningVersion === "7.4.6" || connectionString.endsWith(":tls");
+      };
+      await world.until(isDone, "it has changed", 30 * minuteMs);
+      await world.changeSpec({ fence: null });
+      await untilFamily6(world);
+    });
+  });
+}
 
 test("[P96] another IP family where pods have services and coordinators names (long)", async () => {
   const spec = { ...quick, routing: { publicIPSource: "service" as const } };

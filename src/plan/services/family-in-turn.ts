@@ -1,9 +1,11 @@
 // Another IP family that is wished for while all processes are about to change their version, or how they listen, at once. That
 // waits for every pod to take the configuration, and a unified pod takes none that picks addresses of another family than it
-// was made for. So the family comes afterwards; where pods of several families are there already, it comes first.
-// Rules: spec/plan.md [P116].
+// was made for. So the family comes afterwards; where pods of several families are there already, it comes first. Nobody waits
+// for a process group that is fenced. Rules: spec/plan.md [P116], spec/fencing.md [FENCE6].
 import { routingOf } from "../../api/effective.ts";
+import { hasCondition } from "../../model/process-group.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { viewOf } from "../view/cluster-view.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import { withoutCommonChange } from "./common-change.ts";
 
@@ -21,9 +23,16 @@ export function withFamilyInTurn(snapshot: Snapshot): Snapshot {
   return { ...snapshot, cluster: { ...cluster, spec: { ...spec, routing } } };
 }
 
-/** The sidecar of a split pod picks the address itself. */
+/** The sidecar of a split pod picks the address itself. A fenced pod is replaced when its fence is over. */
 function familiesOf(snapshot: Snapshot): ReadonlySet<number> {
-  const shapes = [...snapshot.pods.values()].map((pod) => shapeOfPod(snapshot, pod));
+  const { processGroups = [] } = snapshot.cluster.status ?? {};
+  const fenced = new Set(
+    processGroups
+      .filter((group) => hasCondition(group, "Fenced"))
+      .map((group) => viewOf(snapshot).of(group).pod),
+  );
+  const pods = [...snapshot.pods.values()].filter((pod) => !fenced.has(pod));
+  const shapes = pods.map((pod) => shapeOfPod(snapshot, pod));
   const unified = shapes.filter(
     ({ imageType, isDeleting }) => imageType === "unified" && !isDeleting,
   );
