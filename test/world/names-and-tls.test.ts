@@ -7,7 +7,14 @@ import { pods, services } from "../../src/kube/resource.ts";
 import { coordinatorsOf } from "../../src/model/connection-string.ts";
 import { groups } from "./removal-harness.ts";
 import { untilBlocked } from "./restart-harness.ts";
-import { keyOfObject, minuteMs, securedProcesses, small, TestWorld } from "./world-harness.ts";
+import {
+  keyOfObject,
+  minuteMs,
+  nameOf,
+  securedProcesses,
+  small,
+  TestWorld,
+} from "./world-harness.ts";
 
 for (const podUpdateStrategy of ["Delete", "ReplaceTransactionSystem"] as const) {
   test(`[T52] names and TLS are turned on together (${podUpdateStrategy})`, async () => {
@@ -156,6 +163,31 @@ for (const change of [{ version: "7.4.6" }, { mainContainer: { enableTls: true }
     });
   });
 }
+
+test("[P116] [R52] a version changes though a pod of the former IP family is kept for inspection (long)", async () => {
+  const processCounts = { storage: 4, log: 4, stateless: 4 };
+  const spec = { ...quick, processCounts };
+  await TestWorld.runWithCluster({ ...options, spec, nodes: 12 }, async (world) => {
+    const [pod] = await world.pods("storage");
+    assert.ok(pod !== undefined);
+    const annotations = { [annotationKeys.isolateProcessGroup]: "true" };
+    const patch = { metadata: { annotations } };
+    await world.client.patch(pods, keyOfObject(pod), patch, { type: "merge" });
+    await world.changeSpec({ processGroupsToRemove: [nameOf(pod).replace("sample-", "")] });
+    await untilBlocked(world, "RemovalBlocked");
+    await world.changeSpec({ routing: { podIPFamily: 6 } });
+    await world.clock.advance(30 * minuteMs);
+    await world.changeSpec({ version: "7.4.6" });
+    const isDone = async (): Promise<boolean> =>
+      (await world.cluster()).status?.runningVersion === "7.4.6";
+    await world.until(isDone, "the version has changed", 30 * minuteMs);
+    const kept = await world.client.get(pods, keyOfObject(pod));
+    const isolation = { [annotationKeys.isolateProcessGroup]: null };
+    const end = { metadata: { annotations: isolation } };
+    await world.client.patch(pods, keyOfObject(kept), end, { type: "merge" });
+    await untilFamily6(world);
+  });
+});
 
 test("[P96] another IP family where pods have services and coordinators names (long)", async () => {
   const spec = { ...quick, routing: { publicIPSource: "service" as const } };

@@ -1,9 +1,9 @@
 // Another IP family that is wished for while all processes are about to change their version, or how they listen, at once. That
 // waits for every pod to take the configuration, and a unified pod takes none that picks addresses of another family than it
 // was made for. So the family comes afterwards; where pods of several families are there already, it comes first. Nobody waits
-// for a process group that is fenced. Rules: spec/plan.md [P116], spec/fencing.md [FENCE6].
+// for a process group that is fenced, or holds nothing any more and is kept. Rules: spec/plan.md [P116], spec/fencing.md [FENCE6].
 import { routingOf } from "../../api/effective.ts";
-import { hasCondition } from "../../model/process-group.ts";
+import { hasCondition, isReadyForRemoval } from "../../model/process-group.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { viewOf } from "../view/cluster-view.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
@@ -23,15 +23,18 @@ export function withFamilyInTurn(snapshot: Snapshot): Snapshot {
   return { ...snapshot, cluster: { ...cluster, spec: { ...spec, routing } } };
 }
 
-/** The sidecar of a split pod picks the address itself. A fenced pod is replaced when its fence is over. */
+/**
+ * The sidecar of a split pod picks the address itself. A fenced pod is replaced when its fence is over; one that is only left to
+ * be deleted, and may be kept for a look, takes no configuration any more.
+ */
 function familiesOf(snapshot: Snapshot): ReadonlySet<number> {
   const { processGroups = [] } = snapshot.cluster.status ?? {};
-  const fenced = new Set(
+  const idle = new Set(
     processGroups
-      .filter((group) => hasCondition(group, "Fenced"))
+      .filter((group) => hasCondition(group, "Fenced") || isReadyForRemoval(group))
       .map((group) => viewOf(snapshot).of(group).pod),
   );
-  const pods = [...snapshot.pods.values()].filter((pod) => !fenced.has(pod));
+  const pods = [...snapshot.pods.values()].filter((pod) => !idle.has(pod));
   const shapes = pods.map((pod) => shapeOfPod(snapshot, pod));
   const unified = shapes.filter(
     ({ imageType, isDeleting }) => imageType === "unified" && !isDeleting,
