@@ -140,3 +140,15 @@ test("[MIG5] fault domains are counted in the region of a server, with and witho
   ];
   assert.deepEqual(counts({ usable_regions: 1 }), one);
 });
+
+test("[MIG5] [API37] the servers of the largest resource are counted in a moment", () => {
+  const servers: Record<string, Server> = {};
+  for (let count = 0; count < 10_000; count += 1) {
+    servers[`storage-${count}`] = { engine: "ssd-2", zone: `z${count % 2_000}` };
+  }
+  const status = statusOf(gradual, servers);
+  const startedMs = process.cpuUsage().user / 1000;
+  assert.deepEqual(engineView(status)?.old.at(-1)?.domains, 2_000);
+  // To compare each with all others takes most of a minute.
+  assert.ok(process.cpuUsage().user / 1000 - startedMs < 5_000);
+});

@@ -82,7 +82,8 @@ export function engineView(status: DatabaseStatus): EngineView | undefined {
       found.push({ old, place });
     }
   }
-  const old = found.map(({ old: server, place }) => ({ ...server, ...domainsOf(place, places) }));
+  const staying = stayingIn(places);
+  const old = found.map(({ old: server, place }) => ({ ...server, ...domainsOf(place, staying) }));
   return {
     ...{ to, servers: places.length },
     isOneForAll: engineFamily(configuration.perpetual_storage_wiggle_engine) === undefined,
@@ -115,12 +116,25 @@ function placeOf(
 
 type Domains = Pick<OldServer, "region" | "domains" | "domainsWithout">;
 
-function domainsOf(place: Place, all: readonly Place[]): Domains {
-  const { region } = place;
-  const staying = all.filter((other) => other.isStaying && other.region === region);
-  const count = (places: readonly Place[]): number => new Set(places.map(({ zone }) => zone)).size;
-  const others = staying.filter((other) => other !== place);
-  return { region, domains: count(staying), domainsWithout: count(others) };
+/** How many servers stay, by region and fault domain: counted once, since there may be thousands. */
+function stayingIn(places: readonly Place[]): ReadonlyMap<string, ReadonlyMap<string, number>> {
+  const regions = new Map<string, Map<string, number>>();
+  for (const { region, zone, isStaying } of places) {
+    if (!isStaying) continue;
+    const zones = regions.get(region) ?? new Map<string, number>();
+    regions.set(region, zones.set(zone, (zones.get(zone) ?? 0) + 1));
+  }
+  return regions;
+}
+
+function domainsOf(
+  { region, zone, isStaying }: Place,
+  staying: ReturnType<typeof stayingIn>,
+): Domains {
+  const zones = staying.get(region);
+  const domains = zones?.size ?? 0;
+  const isAlone = isStaying && zones?.get(zone) === 1;
+  return { region, domains, domainsWithout: isAlone ? domains - 1 : domains };
 }
 
 function engineOf(metadata: unknown): string {
