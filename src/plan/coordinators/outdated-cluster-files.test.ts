@@ -7,7 +7,7 @@ import type { FormerCoordinators, ProcessGroupStatus as ProcessGroup } from "../
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import { addCondition, hasCondition } from "../../model/process-group.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { formerCoordinators, withClusterFile, withReplaced } from "./outdated-cluster-files.ts";
+import { formerCoordinators, withClusterFiles, withReplaced } from "./outdated-cluster-files.ts";
 
 const entry = (name: string, ...processGroups: string[]): FormerCoordinators => ({
   coordinators: [`10.9.0.${name}:4501`],
@@ -78,6 +78,16 @@ function seen({ database }: Snapshot) {
   return database.status;
 }
 
+function isMisled(
+  snapshot: Snapshot,
+  list: readonly FormerCoordinators[],
+  group: ProcessGroup,
+): boolean {
+  return withClusterFiles(snapshot, list, [group]).some((each) =>
+    hasCondition(each, "ClusterFileOutdated"),
+  );
+}
+
 const gone = ["10.9.0.1:4501"];
 
 test("[T84] a file without a volume is gone with its pod", () => {
@@ -138,8 +148,7 @@ for (const [title, { former, isSo }] of Object.entries(cases)) {
     const { world, group } = staged("storage");
     const serving = coordinatorsOf(world.cluster.status?.connectionString ?? "");
     const list = former(serving, group.processGroupID);
-    const judge = (from: ProcessGroup): boolean =>
-      hasCondition(withClusterFile(world.snapshot(), list, from), "ClusterFileOutdated");
+    const judge = (from: ProcessGroup): boolean => isMisled(world.snapshot(), list, from);
     assert.equal(judge(group), isSo);
     assert.equal(judge(addCondition(group, "ClusterFileOutdated", world.nowMs)), isSo);
     assert.equal(judge(addCondition(group, "IncorrectConfigMap", world.nowMs)), false);
@@ -149,8 +158,7 @@ for (const [title, { former, isSo }] of Object.entries(cases)) {
 test("[T85] without a status the last finding stands; a pod that does not run, or is isolated, says nothing", () => {
   const { world, group } = staged("storage");
   const list = [{ coordinators: gone, processGroups: [group.processGroupID] }];
-  const judge = (from: ProcessGroup): boolean =>
-    hasCondition(withClusterFile(world.snapshot(), list, from), "ClusterFileOutdated");
+  const judge = (from: ProcessGroup): boolean => isMisled(world.snapshot(), list, from);
   const name = `sample-${group.processGroupID}`;
   const pod = world.pods.get(name);
   assert.ok(pod !== undefined);
@@ -163,4 +171,28 @@ test("[T85] without a status the last finding stands; a pod that does not run, o
   world.isDatabaseReachable = false;
   assert.equal(judge(group), false);
   assert.equal(judge(addCondition(group, "ClusterFileOutdated", world.nowMs)), true);
+});
+
+test("[T85] [API37] a whole datacenter that missed many changes is judged in a moment", () => {
+  const { world, group } = staged("storage");
+  const serving = coordinatorsOf(world.cluster.status?.connectionString ?? "");
+  const { processes = {} } = seen(world.snapshot()).cluster ?? {};
+  const [each] = Object.values(processes);
+  assert.ok(each !== undefined);
+  const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [index, each]));
+  world.statusOverlay = { processes: { ...processes, ...many } };
+  const groups = Array.from({ length: 2_000 }, (_, index) => ({
+    ...group,
+    processGroupID: `storage-${index}`,
+  }));
+  const processGroups = groups.map(({ processGroupID }) => processGroupID);
+  const list = Array.from({ length: formerCoordinatorsMaximum }, (_, index) => ({
+    coordinators: [...serving],
+    processGroups: index === 0 ? processGroups : [],
+  }));
+  const snapshot = world.snapshot();
+  const startedMs = process.cpuUsage().user / 1000;
+  assert.equal(withClusterFiles(snapshot, list, groups).length, groups.length);
+  // To look for each of them anew takes minutes.
+  assert.ok(process.cpuUsage().user / 1000 - startedMs < 5_000);
 });

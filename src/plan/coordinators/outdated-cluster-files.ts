@@ -75,21 +75,33 @@ function isWhole(snapshot: Snapshot): boolean {
   return isAvailable(status) && status.unreadable === undefined;
 }
 
-/** With the condition ClusterFileOutdated where its processes should run and cannot find the database. */
-export function withClusterFile(
+/** With the condition ClusterFileOutdated where their processes should run and cannot find the database. */
+export function withClusterFiles(
   snapshot: Snapshot,
   former: readonly FormerCoordinators[],
+  groups: readonly ProcessGroup[],
+): readonly ProcessGroup[] {
+  const status = databaseStatus(snapshot);
+  const isKnown = status !== undefined && isWhole(snapshot);
+  // Each is looked for among all processes, and a whole datacenter may have missed it: once for all of its process groups.
+  const lastGone = isKnown
+    ? former.findLastIndex(({ coordinators }) => !isAnyServed(snapshot, status, coordinators))
+    : undefined;
+  return groups.map((group) => withClusterFile(snapshot, former, lastGone, group));
+}
+
+/** Who goes by coordinators that are gone, be they the first or later ones, is lost. */
+function withClusterFile(
+  snapshot: Snapshot,
+  former: readonly FormerCoordinators[],
+  lastGone: number | undefined,
   group: ProcessGroup,
 ): ProcessGroup {
   const id = group.processGroupID;
   const own = former.findIndex(({ processGroups = [] }) => processGroups.includes(id));
   if (own < 0) return removeCondition(group, "ClusterFileOutdated");
-  const status = databaseStatus(snapshot);
-  if (status === undefined || !isWhole(snapshot)) return group;
-  const isLost = former
-    .slice(own)
-    .some(({ coordinators }) => !isAnyServed(snapshot, status, coordinators));
-  const isSo = isLost && isToRun(snapshot, group);
+  if (lastGone === undefined) return group;
+  const isSo = own <= lastGone && isToRun(snapshot, group);
   return setCondition(group, "ClusterFileOutdated", isSo, snapshot.nowMs);
 }
 

@@ -21,7 +21,7 @@ import { isReadyForRemoval } from "../../model/process-group.ts";
 import { desiredFor } from "../view/plan-memory.ts";
 import type { Desired } from "../view/desired.ts";
 import { connectionStringIn, coordinatorsOf } from "../../model/connection-string.ts";
-import { formerCoordinators, withClusterFile } from "../coordinators/outdated-cluster-files.ts";
+import { formerCoordinators, withClusterFiles } from "../coordinators/outdated-cluster-files.ts";
 import { discoverGroups } from "../process-groups/discovery.ts";
 import { keptLayout, layoutContext } from "../view/disk-layout.ts";
 import { uniqueGroups } from "../process-groups/duplicate-groups.ts";
@@ -99,7 +99,7 @@ export function planObservedStatus(snapshot: Snapshot): Observed {
   const told = [...events, ...wakingEvents(snapshot)];
   if (isAsleep) return { status, groups: evaluated, desired, facts, events: told };
   const former = formerCoordinators(snapshot, status.connectionString ?? "", evaluated);
-  const groups = evaluated.map((group) => withClusterFile(snapshot, former, group));
+  const groups = withClusterFiles(snapshot, former, evaluated);
   const { formerCoordinators: _f, ...rest } = status;
   const noted = former.length === 0 ? rest : { ...rest, formerCoordinators: [...former] };
   return { status: noted, groups, desired, facts, events: told };
