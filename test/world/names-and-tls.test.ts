@@ -90,6 +90,35 @@ for (const laterMs of [0, 30_000]) {
   });
 }
 
+test("[P97] names come back after another IP family although an emptied pod of the former one is kept (long)", async () => {
+  const spec = {
+    ...small,
+    processCounts: { storage: 4, log: 4, stateless: 4 },
+    automationOptions: { waitBetweenRemovalsSeconds: 0, maxConcurrentReplacements: 3 },
+  };
+  await TestWorld.runWithCluster({ spec, nodes: 12 }, async (world) => {
+    const [pod] = await world.pods("storage");
+    assert.ok(pod !== undefined);
+    const annotations = { [annotationKeys.isolateProcessGroup]: "true" };
+    await world.client.patch(
+      pods,
+      keyOfObject(pod),
+      { metadata: { annotations } },
+      { type: "merge" },
+    );
+    await world.changeSpec({ processGroupsToRemove: [nameOf(pod).replace("sample-", "")] });
+    await untilBlocked(world, "RemovalBlocked");
+    await world.changeSpec({ routing: { podIPFamily: 6 } });
+    await world.clock.advance(60 * minuteMs);
+    const { connectionString = "" } = (await world.cluster()).status ?? {};
+    for (const address of coordinatorsOf(connectionString)) {
+      assert.match(address, /^sample-.*\.svc\.cluster\.local:4501$/);
+    }
+    assert.ok((await world.pods("storage")).some((each) => nameOf(each) === nameOf(pod)));
+    world.assertDataSafe();
+  });
+});
+
 /** Until the last pod has the family that is wished for. */
 async function untilFamily6(world: TestWorld): Promise<void> {
   await world.untilReconciled(60 * minuteMs);

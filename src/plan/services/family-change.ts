@@ -6,6 +6,8 @@ import { routingOf } from "../../api/effective.ts";
 import { isIpv6 } from "../../model/ip-address.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import { hostOf } from "../../model/address.ts";
+import { isReadyForRemoval } from "../../model/process-group.ts";
+import { podsWithout } from "./pods-without.ts";
 import type { Snapshot } from "../snapshot.ts";
 
 type Family = 4 | 6;
@@ -45,10 +47,13 @@ function isWanted({ cluster }: Snapshot, family: Family): boolean {
   return podIpFamily === 0 || podIpFamily === family;
 }
 
-/** Of the addresses that processes announce; a pod without address has none yet. */
+/**
+ * Of the addresses that processes announce; a pod without address has none yet. One that holds nothing any more is only left
+ * to be deleted, and may be kept for a look: nobody needs its name.
+ */
 function podFamilies(snapshot: Snapshot): ReadonlySet<Family> {
   const found = new Set<Family>();
-  for (const pod of snapshot.pods.values()) {
+  for (const pod of podsWithout(snapshot, isReadyForRemoval)) {
     const [ip] = shapeOfPod(snapshot, pod).publicIps;
     if (ip !== undefined && ip !== "") found.add(isIpv6(hostOf(ip)) ? 6 : 4);
   }

@@ -2,12 +2,13 @@
 // waits for every pod to take the configuration, and a unified pod takes none that picks addresses of another family than it
 // was made for. So the family comes afterwards; where pods of several families are there already, it comes first. Nobody waits
 // for a process group that is fenced, or holds nothing any more and is kept. Rules: spec/plan.md [P116], spec/fencing.md [FENCE6].
+import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { routingOf } from "../../api/effective.ts";
 import { hasCondition, isReadyForRemoval } from "../../model/process-group.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { viewOf } from "../view/cluster-view.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import { withoutCommonChange } from "./common-change.ts";
+import { podsWithout } from "./pods-without.ts";
 
 export function withFamilyInTurn(snapshot: Snapshot): Snapshot {
   const { cluster } = snapshot;
@@ -28,14 +29,9 @@ export function withFamilyInTurn(snapshot: Snapshot): Snapshot {
  * be deleted, and may be kept for a look, takes no configuration any more.
  */
 function familiesOf(snapshot: Snapshot): ReadonlySet<number> {
-  const { processGroups = [] } = snapshot.cluster.status ?? {};
-  const idle = new Set(
-    processGroups
-      .filter((group) => hasCondition(group, "Fenced") || isReadyForRemoval(group))
-      .map((group) => viewOf(snapshot).of(group).pod),
-  );
-  const pods = [...snapshot.pods.values()].filter((pod) => !idle.has(pod));
-  const shapes = pods.map((pod) => shapeOfPod(snapshot, pod));
+  const isIdle = (group: ProcessGroup): boolean =>
+    hasCondition(group, "Fenced") || isReadyForRemoval(group);
+  const shapes = podsWithout(snapshot, isIdle).map((pod) => shapeOfPod(snapshot, pod));
   const unified = shapes.filter(
     ({ imageType, isDeleting }) => imageType === "unified" && !isDeleting,
   );
