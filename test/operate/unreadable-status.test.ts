@@ -123,7 +123,7 @@ test("[DB33] a status of which parts were dropped never says that an excluded pr
 
 const storage = "127.0.0.1:4501";
 
-test("[S142] no plan fails on a damaged status, and nothing disruptive rests on it", () => {
+test("[S142] no plan fails on a damaged status, and nothing disruptive rests on it (long)", () => {
   const worlds = [
     RemovalWorld.settled(),
     RemovalWorld.settled({ databaseConfiguration: { redundancy_mode: "triple" } }),

@@ -101,7 +101,7 @@ test("[PL73] [PL74] [PL75] [PL76] a region that is left serves again, and what w
   });
 });
 
-test("[PL87] coordinators that come back while the question is open stop it, and the spec stays", async () => {
+test("[PL87] coordinators that come back while the question is open stop it, and the spec stays (long)", async () => {
   await MultiTestWorld.run({ names: threeClusters.names }, async (world) => {
     await createRegions(world, threeClusters);
     const left = world.at("remote");

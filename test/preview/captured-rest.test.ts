@@ -94,7 +94,7 @@ function memberSpec(dataCenter: string): Partial<ClusterSpec> {
   };
 }
 
-test("[PV3] pictures of every member around the real status of two regions rest without a write", async () => {
+test("[PV3] pictures of every member around the real status of two regions rest without a write (long)", async () => {
   const names = ["dc1", "dc2", "dc3", "dc4"];
   await MultiTestWorld.run({ names, nodes: 7 }, async (multi) => {
     await multi.createJoined(memberSpec);

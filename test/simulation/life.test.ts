@@ -13,7 +13,7 @@ import { planOfLife, walkLife } from "../../src/sim/workloads/life-walk.ts";
 import type { LifeOptions } from "../../src/sim/workloads/life-walk.ts";
 
 /** `npm run simulate` lives many more. */
-const seeds = [4, 13];
+const seeds = [13];
 
 for (const seed of seeds) {
   test(`[W66] [W67] [W98] [W99] [W68] [W69] [W97] [W113] [W118] [W121] [W124] the life of seed ${seed} goes well (long)`, async () => {

@@ -59,7 +59,7 @@ test("[BK84] a backup of a sleeping database says so, does not alarm, and goes o
   });
 });
 
-test("[BK84] a change of a backup waits while the database sleeps, and says why", async () => {
+test("[BK84] a change of a backup waits while the database sleeps, and says why (long)", async () => {
   await BackupWorld.run({ nodes: 9 }, async (scene) => {
     await scene.create();
     await scene.untilRestorable();

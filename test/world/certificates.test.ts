@@ -98,7 +98,7 @@ test("[FDB50] a named file that is not there ends a simulated server with its re
 });
 
 for (const podUpdateStrategy of ["Delete", "ReplaceTransactionSystem"] as const) {
-  test(`[T77] certificates and TLS by one edit: pods first, then TLS (${podUpdateStrategy})`, async () => {
+  test(`[T77] certificates and TLS by one edit: pods first, then TLS (${podUpdateStrategy}) (long)`, async () => {
     const spec = {
       ...small,
       minimumUptimeSecondsForBounce: 30,

@@ -40,7 +40,7 @@ async function crowdedWorld(
   });
 }
 
-test("[R103] coordinators that are to go find others when nodes are open again", async () => {
+test("[R103] coordinators that are to go find others when nodes are open again (long)", async () => {
   await crowdedWorld({}, async (world, closed) => {
     const [wait] = (await world.cluster()).status?.blockedBy ?? [];
     assert.match(wait?.remedy ?? "", /add nodes or uncordon them/);

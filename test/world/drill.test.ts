@@ -79,7 +79,7 @@ test("[BK167] the check of the user decides: its pod has the cluster file, and e
   );
 });
 
-test("[BK168] a bucket that has lost files fails the drill, which says why and is removed", async () => {
+test("[BK168] a bucket that has lost files fails the drill, which says why and is removed (long)", async () => {
   // No second snapshot is written meanwhile.
   await DrillWorld.runDrills({ backup: { snapshotPeriodSeconds: 864_000 } }, async (scene) => {
     assert.ok(scene.store.lose("backups", ({ content }) => content.kind === "range") > 0);

@@ -45,7 +45,7 @@ async function warningOf(world: TestWorld): Promise<{ reason?: string; message?:
   return conditionIn(status, "Warning") ?? {};
 }
 
-test("[HALL35] all are replaced and share two hosts of a hall: five coordinators, and nine when they can be", async () => {
+test("[HALL35] all are replaced and share two hosts of a hall: five coordinators, and nine when they can be (long)", async () => {
   await TestWorld.runWithCluster({ ...nineNodes, spec }, async (world) => {
     assert.deepEqual(await coordinatorsByHall(world), nine);
     const full = await firstNode(world);

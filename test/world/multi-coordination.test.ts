@@ -46,7 +46,7 @@ for (const layout of [threeClusters, fourClusters]) {
   });
 }
 
-test("[MU5] [MU12] the example of two regions comes up, and its knob is one kill", async () => {
+test("[MU5] [MU12] the example of two regions comes up, and its knob is one kill (long)", async () => {
   const { sites, stages } = exampleOf("ha");
   await MultiTestWorld.run({ names: sites, resource: "sample" }, async (world) => {
     for (const stage of stages) {

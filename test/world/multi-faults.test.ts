@@ -53,7 +53,7 @@ test("[MU6] an operator without the database says so, does no harm and goes on w
   });
 });
 
-test("[MU6] an operator without its API server changes nothing there until it is back", async () => {
+test("[MU6] an operator without its API server changes nothing there until it is back (long)", async () => {
   await inRegions(async (world) => {
     world.links("main").kubernetes.cut();
     await world.changeAll(change);

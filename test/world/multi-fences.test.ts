@@ -24,7 +24,7 @@ function announced(world: MultiTestWorld): Promise<ReadonlyMap<string, string>> 
   return world.withKeys((keys) => readAnnouncements(keys, "fences"));
 }
 
-test("[FENCE14] in global mode the others count the fault domain as down for as long as the fence stands", async () => {
+test("[FENCE14] in global mode the others count the fault domain as down for as long as the fence stands (long)", async () => {
   const names = ["west", "east"];
   await MultiTestWorld.run({ names, nodes: 9 }, async (world) => {
     const automationOptions = { synchronizationMode: "global" as const };

@@ -17,7 +17,7 @@ import {
 } from "./world-harness.ts";
 
 for (const podUpdateStrategy of ["Delete", "ReplaceTransactionSystem"] as const) {
-  test(`[T52] names and TLS are turned on together (${podUpdateStrategy})`, async () => {
+  test(`[T52] names and TLS are turned on together (${podUpdateStrategy}) (long)`, async () => {
     const spec = {
       ...small,
       processes: securedProcesses,
@@ -42,7 +42,7 @@ for (const podUpdateStrategy of ["Delete", "ReplaceTransactionSystem"] as const)
 }
 
 for (const podUpdateStrategy of ["Delete", "ReplaceTransactionSystem"] as const) {
-  test(`[U88] names come with an incompatible version (${podUpdateStrategy})`, async () => {
+  test(`[U88] names come with an incompatible version (${podUpdateStrategy}) (long)`, async () => {
     const spec = {
       ...small,
       version: "7.3.63",

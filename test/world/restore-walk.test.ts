@@ -8,7 +8,7 @@ import { RestoreWorld } from "./managed-restore.ts";
 
 const restores = 8;
 
-test("[RS56][RS12] random restores under random writes equal the source at their version, in their ranges", async () => {
+test("[RS56][RS12] random restores under random writes equal the source at their version, in their ranges (long)", async () => {
   const random = seededRandom(11);
   const key = (): string => `k/${String(randomInteger(random, 0, 30)).padStart(2, "0")}`;
   await RestoreWorld.runRestores({}, async (scene) => {

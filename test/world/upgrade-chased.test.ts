@@ -16,7 +16,7 @@ import {
 const laterVersion = "7.3.69";
 
 for (const podUpdateStrategy of ["Delete", "ReplaceTransactionSystem"] as const) {
-  test(`[U86][T52] a later patch version and TLS right after an incompatible upgrade (${podUpdateStrategy})`, async () => {
+  test(`[U86][T52] a later patch version and TLS right after an incompatible upgrade (${podUpdateStrategy}) (long)`, async () => {
     const automationOptions = { podUpdateStrategy, waitBetweenRemovalsSeconds: 0 };
     const spec = { imageType: "unified", processes: securedProcesses, automationOptions } as const;
     await upgradeWorld({ spec, hasCertificates: true }, async (world) => {
