@@ -13,6 +13,9 @@ export interface Hold {
 export const calmRemedy =
   "Nothing, when it passes by itself; otherwise look at the status of the database.";
 
+export const uptimeRemedy =
+  "Nothing: it happens then. spec.minimumUptimeSecondsForBounce sets the time.";
+
 export function hold(
   reason: WaitReason,
   message: string,
@@ -36,8 +39,7 @@ const minuteMs = 60_000;
 export function uptimeHold(nowMs: number, minimumSeconds: number, remainingMs: number): Hold {
   const at = formatTime(Math.ceil((nowMs + remainingMs) / minuteMs) * minuteMs).slice(11, 16);
   const message = `It happens by ${at} UTC, when everything has been running for ${minimumSeconds} seconds since the last recovery`;
-  const remedy = "Nothing: it happens then. spec.minimumUptimeSecondsForBounce sets the time.";
-  return hold("RestartHeld", message, remedy, Math.min(remainingMs, minuteMs));
+  return hold("RestartHeld", message, uptimeRemedy, Math.min(remainingMs, minuteMs));
 }
 
 /** Checks answer with clauses; a wait says them as sentences. */

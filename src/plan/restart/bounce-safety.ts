@@ -6,6 +6,8 @@ import type { DatabaseStatus } from "../../model/database-status.ts";
 import { localityKeys, localityOf, processesOf } from "../../model/locality.ts";
 import { isStateful, isTest } from "../../model/process-class.ts";
 import { hasRecoveryState, parseVersion } from "../../model/version.ts";
+import { calmRemedy, hold, sentence, uptimeRemedy } from "../hold.ts";
+import type { Hold } from "../hold.ts";
 import { availabilityProblem, generationsProblem } from "../safety/common-checks.ts";
 
 /**
@@ -48,16 +50,21 @@ export function bounceDanger(
   return `the database could not restart cleanly: ${impact.reason ?? "it gives no reason"}`;
 }
 
-/** What keeps a restart of everything from being allowed now, as a sentence. */
+/** What keeps a restart of everything from being allowed now: what is wrong with the database first, since no time heals that. */
 export function restartObstacle(
-  { spec }: FoundationDBCluster,
+  { spec }: Pick<FoundationDBCluster, "spec">,
   status: DatabaseStatus | undefined,
   runningVersion: string,
-): string | undefined {
-  if (status === undefined) return "The database does not answer";
+): Hold | undefined {
+  if (status === undefined) return obstacle("The database does not answer", calmRemedy);
+  const danger = bounceDanger(status);
+  if (danger !== undefined) return obstacle(sentence(danger), calmRemedy);
   const { minimumUptimeSecondsForBounce: minimum } = automationOf(spec);
-  if (uptimeSecondsOf(status, runningVersion) < minimum) {
-    return `Not everything has been running for ${minimum} seconds since the last recovery`;
-  }
-  return bounceDanger(status);
+  if (uptimeSecondsOf(status, runningVersion) >= minimum) return undefined;
+  const message = `Not everything has been running for ${minimum} seconds since the last recovery`;
+  return obstacle(message, uptimeRemedy);
+}
+
+function obstacle(message: string, remedy: string): Hold {
+  return hold("RestartHeld", message, remedy, 5_000);
 }

@@ -11,6 +11,8 @@ import { hasCondition } from "../../model/process-group.ts";
 import type { Action } from "../action.ts";
 import { lastsFor } from "../facts.ts";
 import { restartObstacle } from "../restart/bounce-safety.ts";
+import { heldWait } from "../hold.ts";
+import type { Hold } from "../hold.ts";
 import { restartEntriesWait, withdrawal } from "./upgrade-withdrawal.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import { preparedVersions } from "../safety/prepared-versions.ts";
@@ -20,7 +22,6 @@ import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
 import { upgradeVerdict } from "./upgrade-verdict.ts";
 import { nextWave } from "./upgrade-waves.ts";
-import type { NewWait } from "../wait.ts";
 import { viewOf } from "../view/cluster-view.ts";
 
 const step = "updateSidecarVersions";
@@ -91,7 +92,8 @@ function stage(snapshot: Snapshot, draft: Draft, running: string): StepResult {
       shapeOfPod(snapshot, pod).sidecarImage === draft.desired.sidecarImage(group, pod),
   );
   const obstacle = isBegun ? undefined : startObstacle(snapshot, running, found);
-  if (obstacle !== undefined) return { waits: [heldWait(obstacle)] };
+  if (obstacle !== undefined)
+    return { waits: [heldWait(step, obstacle, "The upgrade is about to be prepared")] };
   return changeImages(snapshot, draft, found, snapshot.cluster.spec.version);
 }
 
@@ -103,20 +105,9 @@ function startObstacle(
   snapshot: Snapshot,
   running: string,
   found: readonly Candidate[],
-): string | undefined {
+): Hold | undefined {
   if (!hasSplitPods(snapshot, found)) return undefined;
   return restartObstacle(snapshot.cluster, databaseStatus(snapshot), running);
-}
-
-function heldWait(obstacle: string): NewWait {
-  return {
-    step,
-    reason: "RestartHeld",
-    message: `The upgrade is about to be prepared. ${obstacle}`,
-    remedy: "Nothing: it happens then. spec.minimumUptimeSecondsForBounce sets the time.",
-    retryAfterMs: 5_000,
-    isForDatabase: true,
-  };
 }
 
 /** Instances that share the database must not count on process groups that went back. */
