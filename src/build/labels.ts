@@ -19,6 +19,7 @@ export const annotationKeys = {
   launcherEnvironment: "foundationdb.org/launcher-environment",
   resizeTarget: "foundationdb.org/resize-target",
   diskLayout: "foundationdb.org/disk-layout",
+  outdatedSeed: "foundationdb.org/outdated-seed",
   outdatedConfigMapSeen: "foundationdb.org/outdated-config-map-seen",
 } as const;
 

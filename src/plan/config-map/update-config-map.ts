@@ -1,7 +1,8 @@
 // Step updateConfigMap: the ConfigMap that all pods mount. Its data is replaced as a whole, its metadata only
-// added to. Rules: spec/plan.md [P51], [P52].
+// added to. Rules: spec/plan.md [P51], [P52], spec/adoption.md [ADO19].
 import type { ConfigMap } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
+import { outdatedSeedNote } from "../view/known-connection-string.ts";
 import { mergedMap, missingMetadata } from "../view/metadata-check.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
@@ -14,7 +15,7 @@ export function updateConfigMap(snapshot: Snapshot, draft: Draft): StepResult {
   // Without its connection string a ConfigMap would stop the processes that run.
   const lost = lostConnectionString(snapshot, draft.facts);
   if (lost !== undefined) return { waits: [lost], stop: true };
-  const wanted = draft.desired.configMap;
+  const wanted = withNote(snapshot, draft.desired.configMap);
   const live = snapshot.configMap;
   if (live === undefined) return { actions: [{ type: "createConfigMap", step, object: wanted }] };
   if (isConfigMapCurrent(live, wanted)) return nothing;
@@ -33,6 +34,13 @@ export function updateConfigMap(snapshot: Snapshot, draft: Draft): StepResult {
     actions: [{ type: "updateConfigMap", step, object, basis: { name, uid, resourceVersion } }],
     events: [{ type: "Normal", reason: "UpdatingConfigMap", message }],
   };
+}
+
+function withNote(snapshot: Snapshot, wanted: Stored<ConfigMap>): Stored<ConfigMap> {
+  const note = outdatedSeedNote(snapshot);
+  if (note === undefined) return wanted;
+  const annotations = { ...wanted.metadata.annotations, ...note };
+  return { ...wanted, metadata: { ...wanted.metadata, annotations } };
 }
 
 export function isConfigMapCurrent(live: Stored<ConfigMap>, wanted: Stored<ConfigMap>): boolean {
