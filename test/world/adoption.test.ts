@@ -210,6 +210,9 @@ test("[ADO4] a connection string whose coordinators are not among the volumes is
     await world.createCluster({ ...before, adopt, seedConnectionString: wrong });
     const told = await untilWait(world, "AdoptionIncomplete");
     assert.match(told, /no majority is among the volume claims .* Missing: sample-log-0/);
+    const { blockedBy = [] } = (await world.cluster()).status ?? {};
+    const wait = blockedBy.find(({ reason }) => reason === "AdoptionIncomplete");
+    assert.match(wait?.remedy ?? "", /into spec\.seedConnectionString/);
     await world.clock.advance(10 * minuteMs);
     assert.deepEqual(made(world, lost).pods, []);
     // Until the database has been seen, what a person corrects counts.

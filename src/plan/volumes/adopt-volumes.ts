@@ -9,6 +9,7 @@ import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
 import {
+  coordinatorsRemedy,
   gapOf,
   goingRemedy,
   leftOutOf,
@@ -40,13 +41,11 @@ export function adoptVolumes(snapshot: Snapshot, draft: Draft): StepResult {
   const leftOut = leftOutOf(snapshot, adoptable);
   if (leftOut !== undefined) return held("AdoptionRefused", leftOut, leftOutRemedy);
   const { connectionString = "" } = draft.status;
-  const gap =
-    gapOf(snapshot, adoptable, draft.desired.counts) ??
-    (connectionString === ""
-      ? undefined
-      : missingCoordinators(snapshot, adoptable, connectionString));
+  const gap = gapOf(snapshot, adoptable, draft.desired.counts);
   if (gap !== undefined) return held("AdoptionIncomplete", gap);
   if (connectionString === "") return readConnectionString(snapshot, draft, adoptable);
+  const unfit = missingCoordinators(snapshot, adoptable, connectionString);
+  if (unfit !== undefined) return held("AdoptionIncomplete", unfit, coordinatorsRemedy);
   return withoutReaders(snapshot) ?? { actions: ownerships(snapshot) };
 }
 

@@ -186,6 +186,9 @@ export function gapOf(
   return `spec.adopt names too few volume claims. ${lacking.join("; ")}`;
 }
 
+export const coordinatorsRemedy =
+  "Put the connection string that the database used last into spec.seedConnectionString: fdb.cluster lies beside the data on each volume. If it is the right one, bring the volume claims of the missing coordinators back.";
+
 /**
  * Which coordinators are not among the volumes, when those that are there are no majority. Addresses tell nothing, nor do names
  * of other instances of the database. A pod of the same name at another place is another one: the volumes are copies, and

@@ -14,7 +14,7 @@ import type { Draft, StepResult } from "../step.ts";
 import { ownTimeMs } from "../view/server-time.ts";
 import { nameList } from "../wait.ts";
 import type { NewWait } from "../wait.ts";
-import { missingCoordinators, subjectOf } from "./adoption.ts";
+import { coordinatorsRemedy, missingCoordinators, subjectOf } from "./adoption.ts";
 
 const step = "adoptVolumes";
 const retryAfterMs = 60_000;
@@ -232,7 +232,10 @@ function judged(
   const gap = missingCoordinators(snapshot, claims, text);
   return gap === undefined
     ? text
-    : { step, reason: "AdoptionIncomplete", message: gap, retryAfterMs };
+    : {
+        ...{ step, reason: "AdoptionIncomplete", message: gap },
+        ...{ remedy: coordinatorsRemedy, retryAfterMs },
+      };
 }
 
 function lost(message: string): NewWait {
