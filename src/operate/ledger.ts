@@ -105,6 +105,7 @@ function entryOf(view: SafetyView, action: DisruptiveAction, nowMs: number): Led
       ]),
     ),
     podUids: podUidsOf(action),
+    ...(action.type === "deletePods" && action.because === "update" && { isUpdate: true }),
   };
 }
 

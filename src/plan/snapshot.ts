@@ -115,6 +115,8 @@ export interface LedgerEntry {
   readonly starts: ReadonlyMap<string, number>;
   /** The pods that it deleted. */
   readonly podUids: readonly string[];
+  /** It takes away pods for an update: these ran, and the database could miss them. */
+  readonly isUpdate?: boolean;
 }
 
 /** A process group was replaced so that its successor finds a zone in which no coordinator can be yet. */

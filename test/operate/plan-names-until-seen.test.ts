@@ -7,6 +7,7 @@ import { clusterFileKey } from "../../src/build/config-map.ts";
 import { formatTime } from "../../src/kube/time.ts";
 import { withNamesUntilSeen } from "../../src/plan/services/names-until-seen.ts";
 import type { DatabaseObservation } from "../../src/plan/snapshot.ts";
+import { sampleEntry } from "../fixtures/sample-view.ts";
 import { PlanWorld } from "./plan-world.ts";
 
 const names = "sample:abc@sample-log-1.sample.default.svc.cluster.local:4501";
@@ -168,6 +169,86 @@ for (const { what, running = 0, pending = 0, hasOther, startMs, database, hasNam
     );
     const cluster = { ...world.cluster, status };
     const snapshot = withNamesUntilSeen(world.snapshot({ cluster, pods, database }));
+    assert.equal(routingOf(snapshot.cluster.spec).definesDnsLocalityFields, hasNames);
+  });
+}
+
+interface SharedLoss {
+  readonly what: string;
+  /** Pods of the update that is under way. */
+  readonly updated?: readonly number[];
+  /** Pods that run without a name. */
+  readonly nameless?: readonly number[];
+  /** Coordinators that the status shows as unreachable: two are ours, and three of another resource. */
+  readonly unreachable?: readonly string[];
+  /** The status has coordinators that are known otherwise, and is so much younger than our own last change. */
+  readonly changedMs?: number;
+  readonly hasNames: boolean;
+}
+
+const sharedLosses: readonly SharedLoss[] = [
+  { what: "both are lost, before a status says so", hasNames: true },
+  {
+    what: "the status shows both losses",
+    unreachable: ["sample-log-1", "sample-log-2"],
+    hasNames: false,
+  },
+  { what: "the status shows one of two losses", unreachable: ["sample-log-1"], hasNames: true },
+  { what: "an update takes both away", updated: [1, 2], hasNames: false },
+  { what: "an update takes one away, the other is lost", updated: [1], hasNames: true },
+  {
+    what: "an update takes both away, and one of the others is lost",
+    ...{ updated: [1, 2], unreachable: ["other-log-1"], hasNames: true },
+  },
+  {
+    what: "both run without a name, as the status shows",
+    ...{ nameless: [1, 2], unreachable: ["sample-log-1", "sample-log-2"], hasNames: false },
+  },
+  { what: "both run without a name, and are still reached", nameless: [1, 2], hasNames: false },
+  { what: "the status has others in their place", changedMs: 1, hasNames: false },
+  { what: "a status from before the change has others", changedMs: -1, hasNames: true },
+  {
+    what: "most of all are lost",
+    ...{ unreachable: ["sample-log-1", "sample-log-2", "other-log-1"], hasNames: true },
+  },
+];
+
+for (const { what, updated, nameless = [], changedMs, hasNames, ...given } of sharedLosses) {
+  test(`[P117] names of two of five coordinators that are given up: ${what}`, () => {
+    const world = new PlanWorld({ routing: addresses });
+    const hostOf = (name: string): string =>
+      `${name}.${name.split("-", 1)[0]}.default.svc.cluster.local:4501`;
+    const members = ["sample-log-1", "sample-log-2", "other-log-1", "other-log-2", "other-log-3"];
+    const coordinators = members.map((name, index) => ({
+      address: changedMs === undefined ? hostOf(name) : `10.1.0.${index}:4501`,
+      reachable: given.unreachable?.includes(name) !== true,
+    }));
+    const client = {
+      database_status: { available: true, healthy: true },
+      coordinators: { coordinators, quorum_reachable: true },
+    };
+    const connectionString = `sample:abc@${members.map(hostOf).join()}`;
+    const processGroups = [1, 2].map((id) => ({
+      ...{ processGroupID: `log-${id}`, processClass: "log" as const },
+    }));
+    const made = nameless.map((id) => ({
+      ...{ apiVersion: "v1", kind: "Pod", metadata: { name: `sample-log-${id}` } },
+      ...{ spec: { containers: [] }, status: { phase: "Running", startTime: formatTime(-60_000) } },
+    }));
+    const entry = sampleEntry({ type: "deletePods", isUpdate: true });
+    const processGroupIds = updated?.map((id) => `log-${id}`) ?? [];
+    const cluster = {
+      ...world.cluster,
+      status: { configured: true, connectionString, processGroups },
+    };
+    const snapshot = withNamesUntilSeen(
+      world.snapshot({
+        ...{ cluster, pods: new Map(made.map((pod) => [pod.metadata.name, pod])) },
+        database: { kind: "seen", status: { client }, observedMs: 0 },
+        lastDatabaseWriteMs: -(changedMs ?? 1),
+        ledger: updated === undefined ? [] : [{ ...entry, processGroupIds }],
+      }),
+    );
     assert.equal(routingOf(snapshot.cluster.spec).definesDnsLocalityFields, hasNames);
   });
 }

@@ -4,10 +4,7 @@
 // another wish for them waits. Rules: spec/plan.md [P114], spec/adoption.md [ADO16].
 import type { ClusterSpec } from "../../api/cluster.ts";
 import { routingOf } from "../../api/effective.ts";
-import { annotationKeys } from "../../build/labels.ts";
 import { isNameOfService } from "../../build/pod-environment.ts";
-import type { Pod } from "../../kube/generated/types.ts";
-import type { Stored } from "../../kube/resource.ts";
 import { hostOf } from "../../model/address.ts";
 import { isIpv6 } from "../../model/ip-address.ts";
 import { isAvailable } from "../../model/availability.ts";
@@ -16,12 +13,7 @@ import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { knownConnectionString } from "../view/known-connection-string.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
-import { ownTimeMs } from "../view/server-time.ts";
-
-/** The API server writes times in whole seconds. */
-const resolutionMs = 1_000;
-/** In which a server starts in its pod. */
-const startMs = 60_000;
+import { areFound } from "./found-coordinators.ts";
 
 export function withNamesUntilSeen(snapshot: Snapshot): Snapshot {
   const { cluster } = snapshot;
@@ -29,16 +21,19 @@ export function withNamesUntilSeen(snapshot: Snapshot): Snapshot {
   if (!isCreated && isAvailable(databaseStatus(snapshot))) return snapshot;
   const hosts = coordinatorsOf(knownConnectionString(snapshot)).map(hostOf);
   const named = hosts.filter((host) => isNameOfService(cluster, host));
-  const served = hosts.filter((host) => isAddressOfService(snapshot, host));
+  const served = hosts.filter((host) => serviceOf(snapshot, host) !== undefined);
   const { definesDnsLocalityFields, publicIpSource } = routingOf(cluster.spec);
   const needsNames = !definesDnsLocalityFields && named.length > 0;
   const needsServices = publicIpSource !== "service" && served.length > 0;
   const families = named.length > 0 ? familiesOfNames(snapshot) : served.map(familyOf);
   const family = otherFamily(snapshot, families) ?? familyOfPods(snapshot);
   if (!needsNames && !needsServices && family === undefined) return snapshot;
-  const known = [...named.map(firstLabel), ...served];
   if (hosts.length === 0) return snapshot;
-  if (isCreated && (known.length === 0 || areFound(snapshot, known))) return snapshot;
+  const known = [
+    ...named.map((host) => ({ host, podName: firstLabel(host), shownAs: firstLabel(host) })),
+    ...served.map((host) => ({ host, podName: serviceOf(snapshot, host) ?? "", shownAs: host })),
+  ];
+  if (isCreated && (known.length === 0 || areFound(snapshot, hosts, known))) return snapshot;
   const isNamed = needsNames || (family !== undefined && named.length > 0);
   const routing: ClusterSpec["routing"] = {
     ...cluster.spec.routing,
@@ -83,51 +78,9 @@ function familyOfPods(snapshot: Snapshot): 4 | 6 | undefined {
   return more.length === 0 && (family === 4 || family === 6) ? family : undefined;
 }
 
-/**
- * Whether most of them run as they are known and are reached. A status may be older than the loss of the pods, and then says
- * nothing about those that came in their place: what these start with would change if the wish counted already. Where the
- * database was not asked yet, what has begun goes on.
- */
-function areFound(snapshot: Snapshot, hosts: readonly string[]): boolean {
-  const status = databaseStatus(snapshot);
-  const isQuorum = status?.client?.coordinators?.quorum_reachable === true;
-  const isReached = status === undefined ? hasBegun(snapshot) : isQuorum || isAvailable(status);
-  if (!isReached) return false;
-  const { database, nowMs } = snapshot;
-  const provedMs = database.kind === "seen" ? database.observedMs : nowMs - startMs;
-  const proved = [...snapshot.pods.values()].filter(({ status: { startTime } = {} }) => {
-    const startedMs = ownTimeMs(snapshot, startTime);
-    return startedMs === undefined || startedMs + resolutionMs <= provedMs;
-  });
-  const known = new Set(proved.flatMap((pod) => hostsOf(snapshot, pod)));
-  return hosts.filter((host) => known.has(host)).length * 2 > hosts.length;
-}
-
-/** A pod is as the spec wants it, in what others may still lack. */
-function hasBegun(snapshot: Snapshot): boolean {
-  const { definesDnsLocalityFields, publicIpSource, podIpFamily } = routingOf(
-    snapshot.cluster.spec,
-  );
-  return [...snapshot.pods.values()].some((pod) => {
-    const { subdomain } = pod.spec ?? {};
-    const source = pod.metadata.annotations?.[annotationKeys.publicIpSource] || "pod";
-    return (
-      (subdomain !== undefined) === definesDnsLocalityFields &&
-      source === publicIpSource &&
-      (podIpFamily === 0 || shapeOfPod(snapshot, pod).ipFamily === podIpFamily)
-    );
-  });
-}
-
-/** Its addresses, and its name where it has one. */
-function hostsOf(snapshot: Snapshot, pod: Stored<Pod>): readonly string[] {
-  const { hosts, isDeleting } = shapeOfPod(snapshot, pod);
-  if (isDeleting || pod.status?.phase !== "Running") return [];
-  return pod.spec?.subdomain === undefined ? hosts : [...hosts, pod.metadata.name ?? ""];
-}
-
-function isAddressOfService({ services }: Snapshot, host: string): boolean {
-  return [...services.values()].some(
+/** The service of a pod has its name. */
+function serviceOf({ services }: Snapshot, host: string): string | undefined {
+  return [...services.values()].find(
     ({ spec }) => spec?.clusterIP === host || spec?.clusterIPs?.includes(host) === true,
-  );
+  )?.metadata.name;
 }
