@@ -227,6 +227,8 @@ for (const { what, updated, nameless = [], changedMs, hasNames, ...given } of sh
       database_status: { available: true, healthy: true },
       coordinators: { coordinators, quorum_reachable: true },
     };
+    const told = coordinators.map(({ address }) => address).join();
+    const connection_string = `sample:abc@${told}`;
     const connectionString = `sample:abc@${members.map(hostOf).join()}`;
     const processGroups = [1, 2].map((id) => ({
       ...{ processGroupID: `log-${id}`, processClass: "log" as const },
@@ -244,7 +246,10 @@ for (const { what, updated, nameless = [], changedMs, hasNames, ...given } of sh
     const snapshot = withNamesUntilSeen(
       world.snapshot({
         ...{ cluster, pods: new Map(made.map((pod) => [pod.metadata.name, pod])) },
-        database: { kind: "seen", status: { client }, observedMs: 0 },
+        database: {
+          ...{ kind: "seen", observedMs: 0 },
+          status: { client, cluster: { connection_string } },
+        },
         lastDatabaseWriteMs: -(changedMs ?? 1),
         ledger: updated === undefined ? [] : [{ ...entry, processGroupIds }],
       }),

@@ -7,6 +7,7 @@ import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { hostOf } from "../../model/address.ts";
 import { isAvailable } from "../../model/availability.ts";
+import { coordinatorsOf } from "../../model/connection-string.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -42,7 +43,7 @@ export function areFound(
   const isReached = status === undefined ? hasBegun(snapshot) : isQuorum || isAvailable(status);
   if (!isReached) return false;
   const shown = reachableByHost(status);
-  const members = hasFollowed(snapshot, shown) ? [...shown.keys()] : hosts;
+  const members = changedCoordinators(snapshot, status) ?? hosts;
   const known = all.filter(({ host }) => members.includes(host));
   if (known.length === 0) return true;
   const proved = provedPods(snapshot);
@@ -52,18 +53,20 @@ export function areFound(
   return isServedByOthers({ snapshot, members, shown, proved, lost });
 }
 
-/** The coordinators of the database, and which of them answer. */
+/** Which coordinators answer. */
 function reachableByHost(status: DatabaseStatus | undefined): ReadonlyMap<string, boolean> {
   const all = status?.client?.coordinators?.coordinators ?? [];
   return new Map(all.map(({ address, reachable }) => [hostOf(address), reachable]));
 }
 
-/** After a change of coordinators the status has them before the connection string of the resource does. */
-function hasFollowed(
+/** After a change of coordinators the database tells them before the connection string of the resource does. */
+function changedCoordinators(
   { database, lastDatabaseWriteMs }: Snapshot,
-  shown: ReadonlyMap<string, boolean>,
-): boolean {
-  return database.kind === "seen" && database.observedMs > lastDatabaseWriteMs && shown.size > 0;
+  status: DatabaseStatus | undefined,
+): readonly string[] | undefined {
+  const told = coordinatorsOf(status?.cluster?.connection_string ?? "").map(hostOf);
+  const isNewer = database.kind === "seen" && database.observedMs > lastDatabaseWriteMs;
+  return isNewer && told.length > 0 ? told : undefined;
 }
 
 /** Pods of which the database has told what became of them. */
