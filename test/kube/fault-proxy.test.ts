@@ -24,7 +24,7 @@ function configMap(name: string, value: string): Stored<ConfigMap> {
   };
 }
 
-test("[KUBE90] whatever goes wrong on the way, nothing is missed and nothing is asked in a storm", async () => {
+test("[KUBE90] whatever goes wrong on the way, nothing is missed and nothing is asked in a storm (long)", async () => {
   const clock = machineClock();
   const server = createApiServer({ clock, random: seededRandom(1), log: silentLog });
   const served = await serveHttps(server, { port: 0 });

@@ -56,7 +56,7 @@ async function untilDead(world: FullWorld, isDead: () => boolean): Promise<boole
 }
 
 for (const moment of ["before", "after"] as const) {
-  test(`[OP48] a crash ${moment} any write of the creation leads to the same end`, async () => {
+  test(`[OP48] a crash ${moment} any write of the creation leads to the same end (long)`, async () => {
     const whole = await create();
     let crashes = 0;
     for (let write = 1; write <= 40; write += 1) {

@@ -39,7 +39,7 @@ async function expiryMs(world: TestWorld): Promise<number | undefined> {
   return parseTime((await world.cluster()).status?.certificates?.expires);
 }
 
-test("[CERT5] [CERT6] [CERT7] [CERT8] [CERT9] a certificate is told of 14 days before it ends and renewed without a restart", async () => {
+test("[CERT5] [CERT6] [CERT7] [CERT8] [CERT9] a certificate is told of 14 days before it ends and renewed without a restart (long)", async () => {
   await TestWorld.runWithCluster({ spec: secured, hasCertificates: true }, async (world) => {
     const pods = (await world.pods()).map(({ metadata }) => metadata.uid).sort();
     const firstMs = await renew(world, 14 * dayMs + 2 * hourMs);

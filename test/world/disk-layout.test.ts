@@ -14,7 +14,7 @@ const changes: [what: string, before: Partial<ClusterSpec>, after: Partial<Clust
 ];
 
 for (const [what, before, after] of changes) {
-  test(`[P98] pods that are lost before ${what} reaches them come back with their data`, async () => {
+  test(`[P98] pods that are lost before ${what} reaches them come back with their data (long)`, async () => {
     const spec: Partial<ClusterSpec> = {
       ...small,
       ...before,

@@ -208,7 +208,7 @@ function beforeWriting(happens: () => Promise<unknown>) {
   });
 }
 
-test("[FO6] a resource that somebody edits before the write is not written", async () => {
+test("[FO6] a resource that somebody edits before the write is not written (long)", async () => {
   await inRegions(async (world) => {
     const through = beforeWriting(() =>
       world.at("main").changeSpec({ processCounts: { storage: 4 } }, { name: "main" }),

@@ -111,7 +111,7 @@ test("[FENCE1] [FENCE10] the server stops, pod and volume stay, it is told, and 
   });
 });
 
-test("[FENCE1] [FENCE7] [FENCE8] an annotation on the pod does the same until it is taken off, or the pod is gone", async () => {
+test("[FENCE1] [FENCE7] [FENCE8] an annotation on the pod does the same until it is taken off, or the pod is gone (long)", async () => {
   await withFences({}, async (world) => {
     const [first = "", second = ""] = await idsOf(world, "stateless");
     await annotate(world, first, { [fence]: "true" });

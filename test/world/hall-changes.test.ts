@@ -198,7 +198,7 @@ function watchHalls(world: TestWorld): { most: () => number; order: () => string
   return { most: () => most, order: () => order };
 }
 
-test("[HALL13] another hall, zone or datacenter in the resource is a replacement, never a restart", async () => {
+test("[HALL13] another hall, zone or datacenter in the resource is a replacement, never a restart (long)", async () => {
   const spec: Partial<ClusterSpec> = {
     databaseConfiguration: { redundancy_mode: "double" },
     processCounts: { storage: 3, log: 3, stateless: 3 },

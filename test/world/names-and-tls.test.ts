@@ -243,7 +243,7 @@ for (const [what, routing] of [
   });
 }
 
-test("[P43] the headless service comes back while coordinators are still known by its names", async () => {
+test("[P43] the headless service comes back while coordinators are still known by its names (long)", async () => {
   await TestWorld.runWithCluster({ spec: small, nodes: 9 }, async (world) => {
     await world.changeSpec({ routing: { useDNSInClusterFile: false } });
     await world.clock.advance(2_000);

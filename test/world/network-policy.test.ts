@@ -421,7 +421,7 @@ const changes: Readonly<Record<string, object>> = {
 };
 
 for (const [title, change] of Object.entries(changes)) {
-  test(`[NET15] [NET23] no connection of the database meets a closed port when ${title}`, async () => {
+  test(`[NET15] [NET23] no connection of the database meets a closed port when ${title} (long)`, async () => {
     const spec = {
       ...{ ...small, ...on, processes: securedProcesses, minimumUptimeSecondsForBounce: 30 },
       automationOptions: { waitBetweenRemovalsSeconds: 0 },

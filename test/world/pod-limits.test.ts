@@ -33,7 +33,7 @@ async function zonesWith(world: TestWorld, limits: string): Promise<number> {
 }
 
 for (const afterMs of [3_000, 40_000]) {
-  test(`[SIZE12] a limit that kills after ${afterMs / 1000} s reaches one fault domain, and is taken back there`, async () => {
+  test(`[SIZE12] a limit that kills after ${afterMs / 1000} s reaches one fault domain, and is taken back there (long)`, async () => {
     await withPods({}, async (world) => {
       const before = await podUids(world);
       await world.changeSpec({ processes: sized("1", "256Mi") });

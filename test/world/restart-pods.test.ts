@@ -69,7 +69,7 @@ test("[T51] storage pods are updated zone by zone without a single recovery", as
   });
 });
 
-test("[T53] mode None leaves pods to people, and goes on when they have deleted them", async () => {
+test("[T53] mode None leaves pods to people, and goes on when they have deleted them (long)", async () => {
   const spec: Partial<ClusterSpec> = {
     ...small,
     automationOptions: { podUpdateStrategy: "Delete", deletionMode: "None" },
@@ -215,7 +215,7 @@ test("[S88] the strategy Delete makes the pods of a database with a single copy 
   });
 });
 
-test("[S88] on its way from one copy to two a database is not taken away for other pods", async () => {
+test("[S88] on its way from one copy to two a database is not taken away for other pods (long)", async () => {
   const spec: Partial<ClusterSpec> = {
     databaseConfiguration: { redundancy_mode: "single" },
     processCounts: { storage: 3, log: 3, stateless: 3 },

@@ -156,7 +156,7 @@ test("[RS31][RS47] logs that were lost in the store end the window, although an 
   });
 });
 
-test("[RS25] a restore does not begin while its destination is to be left alone, and begins by itself afterwards", async () => {
+test("[RS25] a restore does not begin while its destination is to be left alone, and begins by itself afterwards (long)", async () => {
   await RestoreWorld.runRestores({}, async (scene) => {
     await scene.world.changeSpec({ skip: true }, { name: "copy" });
     await scene.advance(minuteMs);
@@ -204,7 +204,7 @@ test("[RS36] paused agents hold a restore back before it locks the database", as
   });
 });
 
-test("[RS31][RS37] agents of the destination that cannot read the backup, or are of another version, hold it back", async () => {
+test("[RS31][RS37] agents of the destination that cannot read the backup, or are of another version, hold it back (long)", async () => {
   await RestoreWorld.runRestores({}, async (scene) => {
     const store = backupOf().spec.blobStoreConfiguration;
     assert.ok(store);

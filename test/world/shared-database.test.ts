@@ -139,7 +139,7 @@ test("[T17] two resources that want different redundancy do not fight over the c
   });
 });
 
-test("[P106] coordinators that changed while a resource was paused: the way back is said, and leads back", async () => {
+test("[P106] coordinators that changed while a resource was paused: the way back is said, and leads back (long)", async () => {
   const member = (processGroupIDPrefix: string): Partial<ClusterSpec> => ({
     databaseConfiguration: { redundancy_mode: "double" },
     processCounts: { storage: 3, log: 3, stateless: 2 },

@@ -49,7 +49,7 @@ async function uids(world: TestWorld): Promise<string[]> {
   return (await world.pods()).map((pod) => pod.metadata.uid ?? "").sort();
 }
 
-test("[E60] parts of the status that cannot be read are named, and nothing disruptive is done", async () => {
+test("[E60] parts of the status that cannot be read are named, and nothing disruptive is done (long)", async () => {
   let isDamaged = false;
   const wrapAdmin = withStatus((status) => (isDamaged ? damage(status) : status));
   await TestWorld.runWithCluster({ ...spreadOver(counts), wrapAdmin }, async (world) => {

@@ -83,7 +83,7 @@ test("[U56] a database that needs what ran ahead says so, and goes on after a pe
   );
 });
 
-test("[U56] coordinators that ran ahead take the rest with them", async () => {
+test("[U56] coordinators that ran ahead take the rest with them (long)", async () => {
   await announcedUpgrade(
     { databaseConfiguration: { redundancy_mode: "single" } },
     async (world) => {
