@@ -1,6 +1,8 @@
 // A database that was lost in the middle of a change of the image type, or of servers per pod: claims of one class say that data
 // lies in different places, and servers all look where the spec says. Rules: spec/adoption.md [ADO20].
 import { isAdopting } from "../../api/adoption.ts";
+import type { PersistentVolumeClaim } from "../../kube/generated/types.ts";
+import type { Stored } from "../../kube/resource.ts";
 import { counted } from "../../model/counted.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { PlanWarning } from "../step.ts";
@@ -11,16 +13,14 @@ import { subjectOf } from "./adoption.ts";
 export function layoutWarnings(snapshot: Snapshot): PlanWarning[] {
   const { adoptable = [], cluster } = snapshot;
   if (!isAdopting(cluster)) return [];
-  const classes = new Map<string, Map<string, string[]>>();
-  for (const claim of adoptable) {
-    const layout = layoutOnClaim(claim);
-    if (layout === undefined) continue;
-    const { processClass } = subjectOf(snapshot, claim);
-    const layouts = classes.get(processClass) ?? new Map<string, string[]>();
-    const names = [...(layouts.get(layout) ?? []), claim.metadata.name ?? ""];
-    classes.set(processClass, layouts.set(layout, names));
-  }
-  const parts = [...classes].filter(([, layouts]) => layouts.size > 1).map(textOf);
+  const told = adoptable.filter((claim) => layoutOnClaim(claim) !== undefined);
+  const classes = Map.groupBy(told, (claim) => subjectOf(snapshot, claim).processClass);
+  const parts = [...classes].flatMap(([processClass, claims]) => {
+    const places = Map.groupBy(claims, (claim) => placeOf(layoutOnClaim(claim) ?? ""));
+    if (places.size < 2) return [];
+    const texts = [...places].map(([place, those]) => `${place} on ${namesOf(those)}`);
+    return [`${processClass}: ${texts.join(", ")}`];
+  });
   if (parts.length === 0) return [];
   const message =
     `Volume claims say that data of one class lies in different places: ${parts.join("; ")}. ` +
@@ -28,9 +28,8 @@ export function layoutWarnings(snapshot: Snapshot): PlanWarning[] {
   return [{ reason: "DiskLayoutsDiffer", message }];
 }
 
-function textOf([processClass, layouts]: [string, ReadonlyMap<string, readonly string[]>]): string {
-  const places = [...layouts].map(([layout, names]) => `${placeOf(layout)} on ${nameList(names)}`);
-  return `${processClass}: ${places.join(", ")}`;
+function namesOf(claims: readonly Stored<PersistentVolumeClaim>[]): string {
+  return nameList(claims.map(({ metadata }) => metadata.name ?? ""));
 }
 
 function placeOf(layout: string): string {
