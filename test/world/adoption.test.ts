@@ -223,10 +223,15 @@ test("[ADO4] a connection string whose coordinators are not among the volumes is
   });
 });
 
-const slips: readonly (readonly [string, Partial<ClusterSpec>, Partial<ClusterSpec>])[] = [
-  ["the image", { imageType: "unified" }, { imageType: "split" }],
+const noDatabase = /no database has been created, and spec.adopt says/;
+const isElsewhere =
+  /all_logs_recruited; the annotation \S+disk-layout of sample-storage-\d+-data says/;
+
+/** What was right, what was specified, and what is told of it when that says where the data lies. */
+const slips: readonly (readonly [string, Partial<ClusterSpec>, Partial<ClusterSpec>, RegExp?])[] = [
+  ["the image", { imageType: "unified" }, { imageType: "split" }, noDatabase],
   ["an older version", { version: "7.3.63" }, { version: "7.1.67" }],
-  ["servers in a pod", { storageServersPerPod: 2 }, { storageServersPerPod: 1 }],
+  ["servers in a pod", { storageServersPerPod: 2 }, { storageServersPerPod: 1 }, isElsewhere],
   [
     "servers in a pod, where only pods with coordinators have several",
     {
@@ -234,6 +239,7 @@ const slips: readonly (readonly [string, Partial<ClusterSpec>, Partial<ClusterSp
       coordinatorSelection: [{ processClass: "storage", priority: 1 }],
     },
     { storageServersPerPod: 1 },
+    noDatabase,
   ],
 ];
 
@@ -255,21 +261,21 @@ test("[ADO16] names that the connection string needs are kept until the database
 });
 
 /** Who took spec.adopt away before that was looked at would create a database beside the old one. */
-async function assertPlaceIsDoubted(world: TestWorld): Promise<void> {
+async function assertPlaceIsDoubted(world: TestWorld, told: RegExp): Promise<void> {
   const { status } = await world.cluster();
   const wait = status?.blockedBy?.find(({ reason }) => reason === "DatabaseNotReady");
-  assert.match(wait?.message ?? "", /no database has been created, and spec.adopt says/);
+  assert.match(wait?.message ?? "", told);
   assert.match(wait?.remedy ?? "", /^Set spec.imageType, spec.storageServersPerPod/);
 }
 
-for (const [title, right, wrong] of slips) {
-  test(`[ADO7] what was specified wrongly is corrected on the same disks: ${title}`, async () => {
+for (const [title, right, wrong, told] of slips) {
+  test(`[ADO7] [ADO21] what was specified wrongly is told, and corrected on the same disks: ${title}`, async () => {
     await afterLoss(
       async (world, { connectionString: seedConnectionString }) => {
         await world.createCluster({ ...before, ...right, adopt, seedConnectionString, ...wrong });
         await untilWait(world, "DatabaseNotReady");
         await world.clock.advance(10 * minuteMs);
-        if (title === "the image") await assertPlaceIsDoubted(world);
+        if (told !== undefined) await assertPlaceIsDoubted(world, told);
         await world.changeSpec(right);
         await world.untilReconciled(20 * minuteMs);
         assert.deepEqual(await world.events("ReplacingProcesses"), []);

@@ -1,9 +1,9 @@
 // Step updateDatabaseConfiguration: creates the database and keeps its configuration as the resource wants it,
-// one safe step at a time. Rules: spec/plan.md [P66]-[P74], [P102], [P106], [P115], spec/migration.md [MIG1].
+// one safe step at a time. Rules: spec/plan.md [P66]-[P74], [P102], [P106], [P115], spec/migration.md [MIG1],
+// spec/adoption.md [ADO7], [ADO21].
 import { isAvailable } from "../../model/availability.ts";
 import { remedyOf } from "../reasons/registry.ts";
 import { automationOf, locksOf } from "../../api/effective.ts";
-import { annotationKeys } from "../../build/labels.ts";
 import { nextConfiguration } from "../../model/configuration-staging.ts";
 import { changesWiggleAlone, configureArguments } from "../../model/configure-command.ts";
 import {
@@ -17,6 +17,7 @@ import type { DatabaseStatus } from "../../model/database-status.ts";
 import { conditionOf } from "../../model/process-group.ts";
 import { hallsRemedy, leavingIds } from "../safety/hall-readiness.ts";
 import { calmRemedy, sentence } from "../hold.ts";
+import { elsewhereText, layoutRemedy, notReadyText } from "./data-elsewhere.ts";
 import { coordinatorsRemedy } from "./lost-coordinators.ts";
 import { claimWithOtherLayout, isNeverCreated } from "../safety/no-database.ts";
 import { silenceOf, unavailabilityOf } from "../view/unavailability.ts";
@@ -95,14 +96,13 @@ function planFirst(
 ): StepResult {
   const { spec } = snapshot.cluster;
   if (!isNeverCreated(status)) {
-    const remedy = coordinatorsRemedy(snapshot, draft, status);
-    return waiting("DatabaseNotReady", notReadyMessage(status), remedy, 2_000);
+    const { message, remedy } = notReadyText(snapshot, draft, status, notReadyMessage(status));
+    return waiting("DatabaseNotReady", message, remedy, 2_000);
   }
   if (spec.adopt !== undefined) {
     const message =
       "Behind the connection string no database has been created, and spec.adopt says that there is one";
-    const remedy =
-      "Set spec.imageType, spec.storageServersPerPod and spec.logServersPerPod as they were when the data was written: they say where on a volume servers look for it. If they are right, look for the right connection string: fdb.cluster lies beside the data on each volume. Only when there is nothing to bring back, take spec.adopt away to create a new database.";
+    const remedy = `${layoutRemedy} If they are right, look for the right connection string: fdb.cluster lies beside the data on each volume. Only when there is nothing to bring back, take spec.adopt away to create a new database.`;
     return waiting("DatabaseNotReady", message, remedy, 15_000);
   }
   if (!automationOf(spec).configureDatabase) return disabled("created");
@@ -114,7 +114,7 @@ function planFirst(
   }
   const claim = claimWithOtherLayout(snapshot, draft.groups);
   if (claim !== undefined) {
-    const message = `No database is created: the annotation ${annotationKeys.diskLayout} of ${claim} says that data was written elsewhere on its volume than where its pod looks`;
+    const message = `No database is created: ${elsewhereText(claim)}`;
     const remedy = `To bring that data back, set spec.adopt, and spec.imageType, spec.storageServersPerPod and spec.logServersPerPod as they were when it was written. Only when there is nothing to bring back, take that annotation away from all claims to create a new database.`;
     return waiting("DatabaseNotReady", message, remedy, 15_000);
   }

@@ -112,7 +112,8 @@ export const databaseReasons = {
     meaning:
       "The coordinators or the database do not tell their state yet, which is usual while " +
       "processes start. Behind a `seedConnectionString` it means that nobody has created the " +
-      "database there.",
+      "database there. Where `spec.adopt` brings a database back, servers may look elsewhere on their " +
+      "volumes than where the data was written: the message names a claim that says so.",
   },
   DatabaseUnavailable: {
     concern: "look",
