@@ -1,5 +1,5 @@
 // Our own disruptive acts on one database, kept until a status shows how each of them ended. It lives in memory: after a
-// restart the pods and the first status tell the same. Rules: spec/safety.md [S40]-[S46], [S121].
+// restart the pods and the statuses of the first 90 seconds tell the same. Rules: spec/safety.md [S40]-[S46], [S121], [S162].
 import { parseAddress, withoutFlags } from "../model/address.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { processesOf, processesOfInstance } from "../model/locality.ts";

@@ -74,6 +74,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     placementNodes: isPlacing(cluster, memory) ? caches.nodes?.list() : undefined,
     database,
     statuses: state.statuses.statuses,
+    watchedSinceMs: state.statuses.watchedSinceMs,
     histories: state.statuses.histories,
     knowledge: state.reader.knowledge,
     ledger: databases.flatMap(({ ledger }) => ledger.entries()),

@@ -25,6 +25,18 @@ test("[S47] the last two complete statuses are kept, each once", () => {
   assert.deepEqual(ages, [3_000, 4_000]);
 });
 
+test("[S162] the watch begins with the first complete status", () => {
+  const memory = new StatusMemory();
+  const sample = sampleDatabase();
+  sample.status.cluster?.messages?.push({ name: "status_incomplete" });
+  note(memory, sample, 9_000);
+  assert.equal(memory.watchedSinceMs, undefined);
+  for (const ageMs of [5_000, 4_000, 3_000]) note(memory, sampleDatabase(), ageMs);
+  assert.equal(memory.watchedSinceMs, sampleNowMs - 5_000);
+  note(memory, sampleDatabase(), 3_600_000);
+  assert.equal(memory.watchedSinceMs, sampleNowMs - 3_600_000, "the clock was set back");
+});
+
 function withForeign(): Sample {
   const sample = sampleDatabase();
   const { processes } = sample.status.cluster ?? {};

@@ -23,6 +23,7 @@ interface ForeignProcess {
 
 export class StatusMemory {
   #statuses: readonly SeenStatus[] = [];
+  #watchedSinceMs: number | undefined;
   readonly #foreign = new Map<string, ForeignProcess>();
   #histories: RoleHistories = new Map();
   #missingCoordinators: ReadonlyMap<string, number> = new Map();
@@ -30,6 +31,11 @@ export class StatusMemory {
   /** The newest first, at most two. */
   get statuses(): readonly SeenStatus[] {
     return this.#statuses;
+  }
+
+  /** When the first complete status was asked for. */
+  get watchedSinceMs(): number | undefined {
+    return this.#watchedSinceMs;
   }
 
   /** What statuses have shown of our own process groups. */
@@ -51,6 +57,8 @@ export class StatusMemory {
     const isComplete = gap === undefined;
     this.#histories = noteRoles(this.#histories, { ...seen, isComplete }, view);
     if (!isComplete) return;
+    // After a clock was set back, the watch begins anew.
+    this.#watchedSinceMs = Math.min(this.#watchedSinceMs ?? Infinity, seen.observedMs);
     this.#statuses = [seen, ...this.#statuses].slice(0, 2);
     this.#noteForeign(latest, view);
   }

@@ -234,6 +234,8 @@ export interface Snapshot {
   readonly database: DatabaseObservation;
   /** The last two complete statuses, the newest first. */
   readonly statuses: readonly SeenStatus[];
+  /** When the first complete status was asked for since this operator looks; absent before there was one. */
+  readonly watchedSinceMs?: number | undefined;
   /** What statuses have shown of our own processes; nothing is known without it. */
   readonly histories?: RoleHistories;
   /** Answers to the questions of earlier passes. */

@@ -71,6 +71,7 @@ export class PlanWorld {
       database: this.database(),
       sidecars: this.sidecars,
       ...nothingRemembered,
+      watchedSinceMs: startMs - 3_600_000,
       facts: this.facts,
       seed: this.seed,
       options: defaultPlanOptions,

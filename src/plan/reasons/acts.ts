@@ -28,7 +28,8 @@ export const actReasons = {
       "As many fault domains are down, not ready or on their way down as the database can lose. " +
       "What is down is counted whoever took it down: pods that are not ready, processes that do " +
       "not report, nodes that are gone, and the operator's own acts. Bring the named ones back; " +
-      "the operator goes on by itself.",
+      "the operator goes on by itself. One that has just started waits 90 seconds, since FoundationDB " +
+      "may not have noticed yet what was lost before.",
     remedy: "Bring back the pods, nodes or processes that are down.",
   },
   CanaryFailed: {

@@ -297,6 +297,26 @@ test("[S82] one missing certificate refuses the whole act", () => {
   assert.match(reasonOf(sample, action), /^CertificateMissing: storage-2/);
 });
 
+test("[S162] what was lost before the operator looked may not be noticed yet, so nothing that serves goes", () => {
+  const sample = marked("storage-1");
+  sampleGroup(sample, "storage-1").exclusionSkipped = true;
+  const spec = { version: "7.3.79", processGroupsToRemoveWithoutExclusion: ["storage-1"] };
+  const asked = { cluster: { ...viewOf(sample).cluster, spec } };
+  const removal = removing(["storage-1", "exclusionSkipped"]);
+  const early = /^BudgetExhausted: the operator has just begun to look/;
+  for (const watchedSinceMs of [undefined, sampleNowMs - 89_000]) {
+    const justStarted = { ...asked, watchedSinceMs };
+    assert.match(reasonOf(sample, deleting(["storage-2"]), justStarted), early);
+    assert.match(reasonOf(sample, removal, justStarted), early);
+    const madeConnectionString = "sample:abc@10.0.1.1:4501";
+    assert.equal(reasonOf(sample, removal, { ...justStarted, madeConnectionString }), "");
+  }
+  assert.equal(reasonOf(sample, removal, { ...asked, watchedSinceMs: sampleNowMs - 90_000 }), "");
+  killSample(sample, "storage-2");
+  const watchedSinceMs = sampleNowMs - 1_000;
+  assert.equal(reasonOf(sample, deleting(["storage-2"], "incompatible"), { watchedSinceMs }), "");
+});
+
 test("[S83] a group that is not marked for removal, or is a coordinator, stays", () => {
   const unmarked = sampleDatabase();
   emptySampleProcess(unmarked, "storage-1");

@@ -34,6 +34,7 @@ import { quarantineRefusal } from "./quarantine.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
 import { chargedGroups, groupsNamed, isServing } from "./touched-groups.ts";
+import { unnoticedLossProblem } from "./unnoticed-loss.ts";
 import { groupsOf, knownDeadAddresses, zoneOfGroup } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { withGroups } from "../view/cluster-view.ts";
@@ -281,7 +282,7 @@ function majorityRefusal(
 function budgetRefusal(view: SafetyView, groups: readonly ProcessGroup[]): Refusal | undefined {
   if (groups.length === 0) return undefined;
   const zones = groups.map((group) => zoneOfGroup(view, group));
-  const problem = takeDownProblem(view.checks.budget(view), zones);
+  const problem = takeDownProblem(view.checks.budget(view), zones) ?? unnoticedLossProblem(view);
   return problem === undefined ? undefined : refusal("BudgetExhausted", problem);
 }
 

@@ -14,6 +14,7 @@ import {
   processKey,
 } from "./view.ts";
 import type { SafetyView } from "./view.ts";
+import { failureReactionMs } from "./unnoticed-loss.ts";
 import { volumeProblem } from "./volumes.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import { viewOf } from "../view/cluster-view.ts";
@@ -30,8 +31,6 @@ const fenceMaximumMs = 120_000;
 const killEffectMs = 20_000;
 /** A deletion that happened marks its pod within this time. */
 const lostDeletionMs = 30_000;
-/** FoundationDB reacts to the loss of a storage server after a minute. */
-const failureReactionMs = 90_000;
 
 type VerdictView = Pick<SafetyView, "cluster" | "pods" | "pvcs" | "nowMs" | "memory">;
 

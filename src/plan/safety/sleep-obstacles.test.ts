@@ -120,6 +120,13 @@ for (const [title, change, message] of held) {
   });
 }
 
+test("[HIB2] [S162] held: what went before the operator looked may not be noticed yet", () => {
+  const early = { watchedSinceMs: sampleNowMs - 89_000 };
+  const [first = ""] = told(resting(), {}, early);
+  assert.match(first, /^HibernationHeld: The operator has just begun to look/);
+  assert.deepEqual(told(resting(), {}, { watchedSinceMs: sampleNowMs - 90_000 }), []);
+});
+
 test("[HIB2] held: no database, no status, one that is only being created", () => {
   const missing = { kind: "missing", reason: "Asking", message: "", sinceMs: 0 } as const;
   assert.match(told(resting(), {}, { database: missing })[0] ?? "", /^HibernationHeld: /);

@@ -25,6 +25,7 @@ import { evidenceRefusal, isFullyRecovered } from "./evidence.ts";
 import { faultToleranceProblem } from "./fault-tolerance.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
+import { unnoticedLossProblem } from "./unnoticed-loss.ts";
 import { groupsOf } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { windowState } from "./window-state.ts";
@@ -263,5 +264,5 @@ function healthProblem(view: SafetyView, status: DatabaseStatus): string | undef
   if (downZones.size > 0) return reason;
   const state = status.cluster?.data?.state;
   if (state?.healthy === false) return `data is not where it should be: ${state.name ?? "unknown"}`;
-  return faultToleranceProblem(status, undefined);
+  return faultToleranceProblem(status, undefined) ?? unnoticedLossProblem(view);
 }

@@ -28,6 +28,7 @@ export type SafetyView = Pick<
   | "nodes"
   | "database"
   | "statuses"
+  | "watchedSinceMs"
   | "histories"
   | "knowledge"
   | "ledger"

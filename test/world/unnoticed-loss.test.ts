@@ -1,0 +1,60 @@
+// FoundationDB notices the loss of a storage server after more than a minute. Until then nothing rests on what it says of
+// its copies, also when the operator that took a process group away is not there any more. Rules: spec/safety.md [S162], spec/hibernation.md [HIB2].
+import { strict as assert } from "node:assert";
+import { test } from "node:test";
+import { conditionIn } from "../../src/kube/condition.ts";
+import { groups } from "./removal-harness.ts";
+import { minuteMs, small, TestWorld } from "./world-harness.ts";
+
+const options = {
+  nodes: 9,
+  spec: { ...small, processCounts: { storage: 5, log: 3, stateless: 2 } },
+};
+
+/** Two process groups that have all copies of some data, neither of them a coordinator. */
+function allCopiesOfSome(world: TestWorld): string[] {
+  const [database] = world.world.fdb.truth.databases();
+  const sets = (database?.replicas ?? []).map(({ replicas }) =>
+    replicas.map(({ localities }) => localities["instance_id"] ?? ""),
+  );
+  const isCoordinator = (id: string): boolean => database?.connectionString.includes(id) === true;
+  const found = sets.find((ids) => !ids.some(isCoordinator));
+  assert.ok(found !== undefined, "data that lies on no coordinator");
+  return found;
+}
+
+/** Until the first one of them has left; then another operator takes over. */
+async function anotherOperatorAfter(world: TestWorld, ids: readonly string[]): Promise<void> {
+  const isOneGone = async (): Promise<boolean> => {
+    const left = (await groups(world)).map(({ processGroupID }) => processGroupID);
+    return !ids.every((id) => left.includes(id));
+  };
+  await world.until(isOneGone, "one of them goes");
+  await world.world.stopOperator();
+  world.world.startOperator();
+}
+
+test("[S162] of two process groups that go without exclusion the second one waits for the copies of the first, also under another operator", async () => {
+  await TestWorld.runWithCluster(options, async (world) => {
+    const ids = allCopiesOfSome(world);
+    await world.changeSpec({ processGroupsToRemoveWithoutExclusion: ids });
+    await anotherOperatorAfter(world, ids);
+    await world.untilReconciled(20 * minuteMs);
+    world.assertDataSafe();
+  });
+});
+
+test("[S162] [HIB2] a database whose copy went without exclusion just before another operator came does not sleep without it", async () => {
+  await TestWorld.runWithCluster(options, async (world) => {
+    const ids = allCopiesOfSome(world).slice(0, 1);
+    await world.changeSpec({ processGroupsToRemoveWithoutExclusion: ids, hibernate: true });
+    await anotherOperatorAfter(world, ids);
+    const isAsleep = async (): Promise<boolean> =>
+      conditionIn((await world.cluster()).status, "Hibernated")?.status === "True";
+    await world.until(isAsleep, "the database sleeps", 20 * minuteMs);
+    const missing = world.world.fdb.truth
+      .replicas()
+      .flatMap(({ replicas }) => replicas.filter(({ isOnDisk }) => !isOnDisk));
+    assert.deepEqual(missing, []);
+  });
+});
