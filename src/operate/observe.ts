@@ -75,6 +75,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     database,
     statuses: state.statuses.statuses,
     watchedSinceMs: state.statuses.watchedSinceMs,
+    missingGroups: state.statuses.missingGroups,
     histories: state.statuses.histories,
     knowledge: state.reader.knowledge,
     ledger: databases.flatMap(({ ledger }) => ledger.entries()),

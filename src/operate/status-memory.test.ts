@@ -2,6 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import {
+  killSample,
   sampleDatabase,
   sampleNowMs,
   sampleProcess,
@@ -35,6 +36,18 @@ test("[S162] the watch begins with the first complete status", () => {
   assert.equal(memory.watchedSinceMs, sampleNowMs - 5_000);
   note(memory, sampleDatabase(), 3_600_000);
   assert.equal(memory.watchedSinceMs, sampleNowMs - 3_600_000, "the clock was set back");
+});
+
+test("[S163] who does not report is missing from the first complete status without it, until it reports again", () => {
+  const memory = new StatusMemory();
+  note(memory, sampleDatabase(), 9_000);
+  assert.equal(memory.missingGroups.size, 0);
+  const without = sampleDatabase();
+  killSample(without, "storage-1");
+  for (const ageMs of [8_000, 7_000]) note(memory, without, ageMs);
+  assert.deepEqual([...memory.missingGroups], [["storage-1", sampleNowMs - 8_000]]);
+  note(memory, sampleDatabase(), 6_000);
+  assert.equal(memory.missingGroups.size, 0);
 });
 
 function withForeign(): Sample {

@@ -1,8 +1,8 @@
 // What is remembered of earlier statuses of one database: the last two that told everything, and where the processes of
 // other instances were, so that their loss is noticed, what our own may hold, and since when coordinators are missing.
-// Rules: spec/safety.md [S35], [S47], [S48], [S68], spec/restart.md [T11].
+// Rules: spec/safety.md [S35], [S47], [S48], [S68], [S162], [S163], spec/restart.md [T11].
 import { isAvailable } from "../model/availability.ts";
-import { localityKeys, localityOf, processesOf } from "../model/locality.ts";
+import { localityKeys, localityOf, processesByInstance, processesOf } from "../model/locality.ts";
 import { isTest } from "../model/process-class.ts";
 import { missingCoordinators } from "../plan/coordinators/coordinator-validity.ts";
 import { statusGap } from "../plan/safety/evidence.ts";
@@ -24,6 +24,7 @@ interface ForeignProcess {
 export class StatusMemory {
   #statuses: readonly SeenStatus[] = [];
   #watchedSinceMs: number | undefined;
+  #missingGroups: ReadonlyMap<string, number> = new Map();
   readonly #foreign = new Map<string, ForeignProcess>();
   #histories: RoleHistories = new Map();
   #missingCoordinators: ReadonlyMap<string, number> = new Map();
@@ -36,6 +37,11 @@ export class StatusMemory {
   /** When the first complete status was asked for. */
   get watchedSinceMs(): number | undefined {
     return this.#watchedSinceMs;
+  }
+
+  /** Our own process groups of which the newest complete status shows no process, with the time of the first in a row. */
+  get missingGroups(): ReadonlyMap<string, number> {
+    return this.#missingGroups;
   }
 
   /** What statuses have shown of our own process groups. */
@@ -60,6 +66,7 @@ export class StatusMemory {
     // After a clock was set back, the watch begins anew.
     this.#watchedSinceMs = Math.min(this.#watchedSinceMs ?? Infinity, seen.observedMs);
     this.#statuses = [seen, ...this.#statuses].slice(0, 2);
+    this.#noteGroups(seen, view);
     this.#noteForeign(latest, view);
   }
 
@@ -84,6 +91,21 @@ export class StatusMemory {
     const missing = missingCoordinators(view, status, view.cluster.status?.connectionString ?? "");
     this.#missingCoordinators = new Map(
       missing.map((address) => [address, before.get(address) ?? observedMs]),
+    );
+  }
+
+  #noteGroups(
+    { status, observedMs }: SeenStatus,
+    view: Pick<SafetyView, "cluster" | "memory">,
+  ): void {
+    const before = this.#missingGroups;
+    const reporting = processesByInstance(view, status);
+    const missing = groupsOf(view).filter((group) => !reporting.has(group.processGroupID));
+    this.#missingGroups = new Map(
+      missing.map(({ processGroupID: id }) => [
+        id,
+        Math.min(before.get(id) ?? Infinity, observedMs),
+      ]),
     );
   }
 

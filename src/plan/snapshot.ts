@@ -236,6 +236,8 @@ export interface Snapshot {
   readonly statuses: readonly SeenStatus[];
   /** When the first complete status was asked for since this operator looks; absent before there was one. */
   readonly watchedSinceMs?: number | undefined;
+  /** Process groups of which the newest complete status shows no process, each with the time of the first such status in a row. */
+  readonly missingGroups?: ReadonlyMap<string, number>;
   /** What statuses have shown of our own processes; nothing is known without it. */
   readonly histories?: RoleHistories;
   /** Answers to the questions of earlier passes. */

@@ -3,8 +3,9 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { conditionIn } from "../../src/kube/condition.ts";
-import { groups } from "./removal-harness.ts";
-import { minuteMs, small, TestWorld } from "./world-harness.ts";
+import { nodes, pods } from "../../src/kube/resource.ts";
+import { assertAllCopies, groups } from "./removal-harness.ts";
+import { keyOfObject, minuteMs, nameOf, small, TestWorld } from "./world-harness.ts";
 
 const options = {
   nodes: 9,
@@ -58,3 +59,29 @@ test("[S162] [HIB2] a database whose copy went without exclusion just before ano
     assert.deepEqual(missing, []);
   });
 });
+
+async function cordon(world: TestWorld, unschedulable: boolean): Promise<void> {
+  for (const node of (await world.client.list(nodes, {})).items) {
+    await world.client.update(nodes, { ...node, spec: { ...node.spec, unschedulable } });
+  }
+}
+
+for (const removalMode of ["All", "Zone"] as const) {
+  test(`[S163] of two process groups that go without exclusion, one of them just down, the other one stays meanwhile (${removalMode})`, async () => {
+    await TestWorld.runWithCluster(options, async (world) => {
+      const ids = allCopiesOfSome(world);
+      const pod = (await world.pods("storage")).find((one) => nameOf(one).endsWith(ids[0] ?? ""));
+      assert.ok(pod !== undefined);
+      await cordon(world, true);
+      await world.client.delete(pods, keyOfObject(pod), { gracePeriodSeconds: 0 });
+      await world.clock.advance(10_000);
+      const automationOptions = { removalMode, waitBetweenRemovalsSeconds: 0 };
+      await world.changeSpec({ processGroupsToRemoveWithoutExclusion: ids, automationOptions });
+      await world.clock.advance(3 * minuteMs);
+      world.assertDataSafe();
+      await cordon(world, false);
+      await world.untilReconciled(20 * minuteMs);
+      await assertAllCopies(world);
+    });
+  });
+}

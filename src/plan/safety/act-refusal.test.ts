@@ -345,6 +345,28 @@ test("[S84] skipping the exclusion must have been asked for, and is charged to t
   assert.equal(reasonOf(sample, action), "", "nothing named it, and it does not report");
 });
 
+test("[S163] who goes without exclusion and went down just before is charged, and is down for all others", () => {
+  const sample = marked("storage-1");
+  sampleGroup(sample, "storage-1").exclusionSkipped = true;
+  killSample(sample, "storage-1");
+  const action = removing(["storage-1", "exclusionSkipped"]);
+  const since = (ageMs: number) => ({
+    missingGroups: new Map([["storage-1", sampleNowMs - ageMs]]),
+  });
+  assert.equal(reasonOf(sample, action, since(1_000)), "", "within the budget");
+  assert.match(
+    reasonOf(sample, deleting(["storage-2"]), since(89_000)),
+    /^BudgetExhausted.*storage-1/,
+  );
+  assert.equal(reasonOf(sample, deleting(["storage-2"]), since(90_000)), "");
+  killSample(sample, "storage-2");
+  assert.match(reasonOf(sample, action, since(89_000)), /^BudgetExhausted/);
+  assert.equal(reasonOf(sample, action, since(90_000)), "");
+  const group = sampleGroup(sample, "storage-1");
+  delete group.faultDomain;
+  assert.equal(reasonOf(sample, action, since(1_000)), "", "it never reported");
+});
+
 test("[S84] the event tells why each went without exclusion", () => {
   const { groups } = sampleDatabase();
   groups.push({ processGroupID: "test-1", processClass: "test" });

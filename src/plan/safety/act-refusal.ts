@@ -33,7 +33,7 @@ import { handsOffRefusal } from "./persons-maintenance.ts";
 import { quarantineRefusal } from "./quarantine.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
-import { chargedGroups, groupsNamed, isServing } from "./touched-groups.ts";
+import { chargedGroups, groupsNamed, isServing, unprovenGroups } from "./touched-groups.ts";
 import { unnoticedLossProblem } from "./unnoticed-loss.ts";
 import { groupsOf, knownDeadAddresses, zoneOfGroup } from "./view.ts";
 import type { SafetyView } from "./view.ts";
@@ -331,7 +331,6 @@ function removalRefusal(
     return refusal("StatusIncomplete", "the database has not fully recovered");
   }
   const known = new Map(groupsOf(view).map((group) => [group.processGroupID, group]));
-  const charged: ProcessGroup[] = [];
   for (const order of orders) {
     const id = order.processGroupId;
     const group = known.get(id);
@@ -343,8 +342,8 @@ function removalRefusal(
     }
     const problem = proofProblem(view, group, order);
     if (problem !== undefined) return refusal("CertificateMissing", `${id}: ${problem}`);
-    if (order.proof !== "certificate" && isServing(view, group, status)) charged.push(group);
   }
+  const charged = unprovenGroups(view, orders, status);
   return (
     majorityRefusal(view, status, charged) ??
     budgetRefusal(view, charged) ??

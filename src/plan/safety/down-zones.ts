@@ -1,12 +1,13 @@
 // Which fault domains are down or not ready, and why, whoever took them down: pods, nodes, processes of this resource,
 // what other instances lost, volumes that are about to go, and our own acts that no status shows yet.
-// Rules: spec/safety.md [S30]-[S37], [S102], spec/fencing.md [FENCE4].
+// Rules: spec/safety.md [S30]-[S37], [S102], [S163], spec/fencing.md [FENCE4].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { isIsolated, isMarkedFenced } from "../../build/fence.ts";
 import type { StatusProcess } from "../../model/database-status.ts";
 import { isTest } from "../../model/process-class.ts";
 import { hasCondition, hasReported, isExcluded, isPacked } from "../../model/process-group.ts";
 import { processesByInstance } from "../../model/locality.ts";
+import { isGoneUnnoticed } from "./unnoticed-loss.ts";
 import { groupsOf, isNodeReady, isPodReady } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { claimStateText, volumeProblem } from "./volumes.ts";
@@ -58,7 +59,9 @@ export function groupProblem(
   group: ProcessGroup,
   processes: ReadonlyMap<string, readonly StatusProcess[]> | undefined,
 ): string | undefined {
-  if (isTest(group.processClass) || !hasReported(group) || isExcluded(group)) return undefined;
+  if (isTest(group.processClass) || !hasReported(group)) return undefined;
+  const isSkipped = group.exclusionSkipped === true && isGoneUnnoticed(view, group);
+  if (isExcluded(group) && !isSkipped) return undefined;
   const id = group.processGroupID;
   const own = processes?.get(id) ?? [];
   const volume = volumeProblem(view, group);

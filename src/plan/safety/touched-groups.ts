@@ -1,9 +1,10 @@
 // Which process groups an act is about, and which of them the database has to miss until it is over.
-// Rules: spec/safety.md [S70]-[S88].
+// Rules: spec/safety.md [S70]-[S88], [S163].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { processesOfInstance } from "../../model/locality.ts";
-import type { DisruptiveAction } from "../action.ts";
+import type { DisruptiveAction, RemovalOrder } from "../action.ts";
+import { isGoneUnnoticed } from "./unnoticed-loss.ts";
 import { groupsOf } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 
@@ -21,8 +22,19 @@ export function chargedGroups(view: SafetyView, action: DisruptiveAction): Proce
     return groupsNamed(view, action.pods).filter((group) => isServing(view, group, status));
   }
   if (action.type !== "removeProcessGroups") return [];
-  const orders = action.groups.filter(({ proof }) => proof !== "certificate");
-  return groupsNamed(view, orders).filter((group) => isServing(view, group, status));
+  return unprovenGroups(view, action.groups, status);
+}
+
+/** What goes without a certificate, and the database counts on. */
+export function unprovenGroups(
+  view: SafetyView,
+  orders: readonly RemovalOrder[],
+  status: DatabaseStatus,
+): ProcessGroup[] {
+  const unproven = orders.filter(({ proof }) => proof !== "certificate");
+  return groupsNamed(view, unproven).filter(
+    (group) => isServing(view, group, status) || isGoneUnnoticed(view, group),
+  );
 }
 
 export function groupsNamed(

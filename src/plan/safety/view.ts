@@ -29,6 +29,7 @@ export type SafetyView = Pick<
   | "database"
   | "statuses"
   | "watchedSinceMs"
+  | "missingGroups"
   | "histories"
   | "knowledge"
   | "ledger"
