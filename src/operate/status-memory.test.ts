@@ -9,11 +9,13 @@ import {
   viewOf,
 } from "../../test/fixtures/sample-view.ts";
 import type { Sample } from "../../test/fixtures/sample-view.ts";
+import type { Neighbours } from "./neighbours.ts";
 import { StatusMemory } from "./status-memory.ts";
 
-function note(memory: StatusMemory, sample: Sample, ageMs: number): void {
+function note(memory: StatusMemory, sample: Sample, ageMs: number, neighbours?: Neighbours): void {
   const status = structuredClone(sample.status);
-  memory.note({ kind: "seen", status, observedMs: sampleNowMs - ageMs }, viewOf(sample));
+  const latest = { kind: "seen" as const, status, observedMs: sampleNowMs - ageMs };
+  memory.note(latest, viewOf(sample), neighbours && (() => neighbours));
 }
 
 test("[S47] the last two complete statuses are kept, each once", () => {
@@ -94,6 +96,42 @@ test("[S48] a process of another instance that was excluded before it went is no
   note(memory, sample, 4_000);
   delete sample.status.cluster?.processes?.["foreign"];
   note(memory, sample, 3_000);
+  assert.equal(memory.lostZones(sampleNowMs).size, 0);
+});
+
+const neighbours: Neighbours = new Map([["dc2-storage-1", "far"]]);
+
+test("[S164] what another resource says reported is a loss for ten minutes from the first status without it", () => {
+  const memory = new StatusMemory();
+  const sample = sampleDatabase();
+  note(memory, sample, 500_000, neighbours);
+  const lost = [["far", "dc2-storage-1 does not report"]];
+  assert.deepEqual([...memory.lostZones(sampleNowMs)], lost);
+  note(memory, sample, 60_000, neighbours);
+  assert.deepEqual([...memory.lostZones(sampleNowMs + 100_000)], lost);
+  assert.equal(memory.lostZones(sampleNowMs + 100_001).size, 0, "later looks make it no longer");
+  note(memory, withForeign(), 30_000, neighbours);
+  assert.equal(memory.lostZones(sampleNowMs).size, 0, "it is back");
+});
+
+test("[S164] what has left the other resource, or is ours, is no loss", () => {
+  const memory = new StatusMemory();
+  const sample = sampleDatabase();
+  note(memory, sample, 5_000, neighbours);
+  note(memory, sample, 4_000, new Map());
+  assert.equal(memory.lostZones(sampleNowMs).size, 0);
+  delete sample.status.cluster?.processes?.["storage-1"];
+  note(memory, sample, 3_000, new Map([["storage-1", "zone-1"]]));
+  assert.equal(memory.lostZones(sampleNowMs).size, 0);
+});
+
+test("[S48] [S164] what statuses have shown is judged by them, also where another resource still names it", () => {
+  const memory = new StatusMemory();
+  const sample = withForeign();
+  sampleProcess(sample, "foreign").excluded = true;
+  note(memory, sample, 5_000, neighbours);
+  delete sample.status.cluster?.processes?.["foreign"];
+  note(memory, sample, 4_000, neighbours);
   assert.equal(memory.lostZones(sampleNowMs).size, 0);
 });
 

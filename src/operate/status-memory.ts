@@ -1,6 +1,6 @@
 // What is remembered of earlier statuses of one database: the last two that told everything, and where the processes of
 // other instances were, so that their loss is noticed, what our own may hold, and since when coordinators are missing.
-// Rules: spec/safety.md [S35], [S47], [S48], [S68], [S162], [S163], spec/restart.md [T11].
+// Rules: spec/safety.md [S35], [S47], [S48], [S68], [S162]-[S164], spec/restart.md [T11].
 import { isAvailable } from "../model/availability.ts";
 import { localityKeys, localityOf, processesByInstance, processesOf } from "../model/locality.ts";
 import { isTest } from "../model/process-class.ts";
@@ -11,6 +11,8 @@ import type { RoleHistories } from "../plan/safety/role-history.ts";
 import { groupsOf, knownDeadAddresses, processKey } from "../plan/safety/view.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
 import type { DatabaseObservation, SeenStatus } from "../plan/snapshot.ts";
+import { noNeighbours, UnshownNeighbours } from "./neighbours.ts";
+import type { Neighbours } from "./neighbours.ts";
 
 /** By then FoundationDB has repaired what it lost, and its own figures tell the rest. */
 const memoryMs = 600_000;
@@ -26,6 +28,7 @@ export class StatusMemory {
   #watchedSinceMs: number | undefined;
   #missingGroups: ReadonlyMap<string, number> = new Map();
   readonly #foreign = new Map<string, ForeignProcess>();
+  readonly #unshown = new UnshownNeighbours();
   #histories: RoleHistories = new Map();
   #missingCoordinators: ReadonlyMap<string, number> = new Map();
 
@@ -54,8 +57,12 @@ export class StatusMemory {
     return this.#missingCoordinators;
   }
 
-  /** Takes in an observation; one that is known already changes nothing. */
-  note(latest: DatabaseObservation, view: Pick<SafetyView, "cluster" | "pods" | "memory">): void {
+  /** Takes in an observation; one that is known already changes nothing. `neighbours` is asked for complete ones alone. */
+  note(
+    latest: DatabaseObservation,
+    view: Pick<SafetyView, "cluster" | "pods" | "memory">,
+    neighbours: () => Neighbours = () => noNeighbours,
+  ): void {
     if (latest.kind !== "seen" || latest.observedMs === this.#statuses[0]?.observedMs) return;
     const { kind: _kind, ...seen } = latest;
     this.#noteCoordinators(seen, view);
@@ -67,16 +74,18 @@ export class StatusMemory {
     this.#watchedSinceMs = Math.min(this.#watchedSinceMs ?? Infinity, seen.observedMs);
     this.#statuses = [seen, ...this.#statuses].slice(0, 2);
     this.#noteGroups(seen, view);
-    this.#noteForeign(latest, view);
+    this.#noteForeign(latest, view, neighbours());
   }
 
-  /** Fault domains in which a process of another instance reported lately and does not any more. */
+  /** Fault domains in which a process of another instance reported lately, or by what it says, and does not any more. */
   lostZones(nowMs: number): ReadonlyMap<string, string> {
     const lost = new Map<string, string>();
-    for (const [key, { zone, missingMs }] of this.#foreign) {
-      if (missingMs === undefined || nowMs - missingMs > memoryMs) continue;
+    const note = (key: string, { zone, missingMs }: ForeignProcess): void => {
+      if (missingMs === undefined || nowMs - missingMs > memoryMs) return;
       if (!lost.has(zone)) lost.set(zone, `${key} does not report`);
-    }
+    };
+    for (const [key, process] of this.#foreign) note(key, process);
+    for (const [id, group] of this.#unshown) note(id, group);
     return lost;
   }
 
@@ -116,10 +125,16 @@ export class StatusMemory {
     if (observedMs - known.missingMs > memoryMs) this.#foreign.delete(key);
   }
 
-  #noteForeign(seen: SeenStatus, view: Pick<SafetyView, "cluster" | "memory">): void {
+  #noteForeign(
+    seen: SeenStatus,
+    view: Pick<SafetyView, "cluster" | "memory">,
+    neighbours: Neighbours,
+  ): void {
     const own = new Set(groupsOf(view).map((group) => group.processGroupID));
     const missing = new Set(this.#foreign.keys());
-    for (const process of view.memory.once(processesOf, seen.status)) {
+    const processes = view.memory.once(processesOf, seen.status);
+    this.#unshown.note(processes, seen.observedMs, neighbours, own);
+    for (const process of processes) {
       const key = processKey(process);
       const isOwn = own.has(localityOf(process, localityKeys.instance));
       if (isOwn || process.excluded === true || isTest(process.class_type ?? "")) {

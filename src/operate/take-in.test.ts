@@ -3,6 +3,7 @@ import { safetyChecks } from "../plan/safety/checks.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { DisruptiveAction } from "../plan/action.ts";
+import { disruptionBudget } from "../plan/safety/budget.ts";
 import { PlanMemory } from "../plan/view/plan-memory.ts";
 import { nothingKnown } from "../plan/questions.ts";
 import {
@@ -178,6 +179,25 @@ test("[S121] a restart that was refused is told with the refusal, not as one tha
     const [failure] = scene.failures();
     assert.equal(failure?.[1], `it had no effect${often}: ${refusal}`);
   }
+});
+
+test("[S164] an operator that has just started counts what is down of another resource of the database", () => {
+  const scene = new Scene();
+  const input = scene.input();
+  const connectionString = scene.sample.status.cluster?.connection_string;
+  Object.assign(scene.state.poller, { connectionString });
+  const log = { processGroupID: "dc1-log-1", processClass: "log", faultDomain: "node-10" };
+  const paused = {
+    ...input.cluster,
+    metadata: { ...input.cluster.metadata, name: "dc1", uid: "dc1" },
+    status: { connectionString, processGroups: [log] },
+  };
+  const clusters = { list: () => [input.cluster, paused] };
+  const caches = { ...input.caches, clusters } as unknown as Caches;
+  takeIn({ ...input, caches });
+  const budget = disruptionBudget(observeCluster({ ...input, caches }));
+  assert.equal(budget.zonesAllowed, 0);
+  assert.match(budget.reason, /node-10 \(dc1-log-1 does not report\)/);
 });
 
 test("[T79] a list from before a status showed another fault domain under maintenance is forgotten", () => {

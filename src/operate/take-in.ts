@@ -1,6 +1,6 @@
 // Takes in what was observed: which statuses are remembered, and how our own acts ended. It happens when a status comes and
 // before a pass; whoever only looks changes nothing. Rules: spec/operate.md [OP61], spec/safety.md [S42], [S121],
-// spec/restart.md [T79].
+// [S164], spec/restart.md [T79].
 import type { Stored } from "../kube/resource.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { actionKey } from "../plan/action-key.ts";
@@ -9,11 +9,12 @@ import { ownObservation } from "../plan/safety/foreign-database.ts";
 import type { Caches } from "./caches.ts";
 import type { ClusterState } from "./cluster-state.ts";
 import type { Contradiction } from "./ledger.ts";
+import { neighboursOf } from "./neighbours.ts";
 import { objectsOf } from "./own-objects.ts";
 
 export interface TakeInInput {
   cluster: Stored<FoundationDBCluster>;
-  caches: Pick<Caches, "pods" | "pvcs">;
+  caches: Pick<Caches, "clusters" | "pods" | "pvcs">;
   state: Pick<
     ClusterState,
     "poller" | "statuses" | "database" | "failures" | "reader" | "maintenanceZone" | "memory"
@@ -31,7 +32,10 @@ export function takeIn({ cluster, caches, state, nowMs, serverAheadMs }: TakeInI
   const pods = objectsOf(caches.pods, cluster, memory);
   const pvcs = objectsOf(caches.pvcs, cluster, memory);
   const view = { cluster, pods, nowMs, serverAheadMs, memory };
-  state.statuses.note(ownObservation(view, state.poller.latest), view);
+  const { latest, connectionString } = state.poller;
+  state.statuses.note(ownObservation(view, latest), view, () =>
+    neighboursOf(cluster, connectionString, caches.clusters),
+  );
   noteMaintenance(state);
   const { statuses } = state.statuses;
   for (const found of state.database.ledger.settle({ ...view, pvcs, statuses })) {
