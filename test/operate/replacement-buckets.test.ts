@@ -1,5 +1,5 @@
 // Replacement buckets in the plan of a cluster: every trigger, what is said, and what is measured.
-// Rules: spec/buckets.md [BKT7]-[BKT9], [BKT12]-[BKT15].
+// Rules: spec/buckets.md [BKT7]-[BKT9], [BKT12]-[BKT17].
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -160,6 +160,50 @@ test("[BKT15] in a bucket of all classes the place goes to one of its own class"
   const { world, leaving, failed } = stalemate("single", {});
   lose(world, world.id("log"));
   assert.deepEqual(removalIds(world.plan()).sort(), [leaving, failed].sort());
+});
+
+/** With one bucket, in a mode that spares nobody. */
+function single(): RemovalWorld {
+  return RemovalWorld.settled({
+    processCounts,
+    databaseConfiguration: { redundancy_mode: "single" },
+  });
+}
+
+/** Of a class one leaves and one has failed. */
+function stuckClass(world: RemovalWorld, processClass: string): [string, string] {
+  const [leaving = "", failed = ""] = world.ids(processClass);
+  world.mark(leaving);
+  lose(world, failed);
+  return [leaving, failed];
+}
+
+test("[BKT16] removals of two classes that wait for failed process groups of both let one of these go first", () => {
+  const { world, leaving } = stalemate("single", {});
+  const log = stuckClass(world, "log");
+  assert.deepEqual(removalIds(world.plan()).sort(), [leaving, ...log].sort());
+});
+
+test("[BKT16] a removal that waits for no failed process group keeps its place beside those that do", () => {
+  const { world, leaving } = stalemate("single", {});
+  world.mark(world.id("log"));
+  assert.deepEqual(removalIds(world.plan()).sort(), [world.id("log"), leaving].sort());
+});
+
+test("[BKT17] a removal that is held up by another class of the transaction system gives its place to a failed one of that", () => {
+  const world = single();
+  const log = stuckClass(world, "log");
+  world.mark(world.id("stateless"));
+  assert.deepEqual(removalIds(world.plan()).sort(), [...log, world.id("stateless")].sort());
+});
+
+test("[BKT17] a dead process group whose exclusion another class of the transaction system holds up gives its place as well", () => {
+  const world = single();
+  const log = world.id("log");
+  world.mark(log);
+  lose(world, log);
+  const stateless = stuckClass(world, "stateless");
+  assert.deepEqual(removalIds(world.plan()).sort(), [log, ...stateless].sort());
 });
 
 test("[BKT15] a removal keeps its place while others may still come up and make the room", () => {

@@ -1,11 +1,12 @@
 // How many failed process groups may be replaced at the same time. Each falls into a bucket with its own limit; a
 // replacement, whatever began it, takes a place of its bucket from its mark until its exclusion has ended.
-// Rules: spec/removal.md [R14]-[R16], spec/buckets.md [BKT4]-[BKT7], [BKT9], [BKT15].
+// Rules: spec/removal.md [R14]-[R16], spec/buckets.md [BKT4]-[BKT7], [BKT9], [BKT15]-[BKT17].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { ReplacementAutomation } from "../../api/effective-automation.ts";
 import { isAwaitingExclusion } from "../../model/process-group.ts";
 import { nameList } from "../wait.ts";
 import { isStateful } from "../../model/process-class.ts";
+import type { GivingWay } from "./giving-way.ts";
 
 export interface Bucket {
   readonly name: BucketName;
@@ -20,13 +21,13 @@ export interface Bucket {
 export class ReplacementBudget {
   readonly #holders = new Map<BucketName, ProcessGroup[]>();
   readonly #options: ReplacementAutomation;
-  /** Ids of holders that give their place to one of their own class. */
-  readonly #givingWay: ReadonlySet<string>;
+  /** Holders that give their place to a failed process group that they wait for. */
+  readonly #givingWay: GivingWay;
 
   constructor(
     options: ReplacementAutomation,
     groups: readonly ProcessGroup[],
-    givingWay: ReadonlySet<string> = new Set(),
+    givingWay: GivingWay = new Map(),
   ) {
     this.#options = options;
     this.#givingWay = givingWay;
@@ -65,12 +66,18 @@ export class ReplacementBudget {
     return domains.size < limit || (domains.size === limit && domains.has(domainOf(group)));
   }
 
-  /** As few of those that give way as make room; undefined when all of them would not. */
+  /**
+   * As few of those that give way as make room, those that wait for its class first; undefined when nobody does, or all of them
+   * would not make room. The others wait for failed process groups, too: they would not go before one is replaced.
+   */
   #placesGiven(holders: readonly ProcessGroup[], group: ProcessGroup): ProcessGroup[] | undefined {
+    const giving = holders.filter(({ processGroupID: id }) => this.#givingWay.has(id));
+    const waiting = giving.filter(({ processGroupID: id }) =>
+      this.#givingWay.get(id)?.has(group.processClass),
+    );
+    if (waiting.length === 0) return undefined;
     const given: ProcessGroup[] = [];
-    for (const holder of holders) {
-      const isGiven = this.#givingWay.has(holder.processGroupID);
-      if (!isGiven || holder.processClass !== group.processClass) continue;
+    for (const holder of new Set([...waiting, ...giving])) {
       given.push(holder);
       const others = holders.filter((each) => !given.includes(each));
       if (this.#isFree(others, group)) return given;

@@ -4,6 +4,7 @@ import type { FoundationDBCluster } from "../../api/cluster.ts";
 import { serversPerPod } from "../../api/effective.ts";
 import { wantedCounts } from "../../api/wanted-counts.ts";
 import type { Event } from "../../kube/generated/types.ts";
+import { isTransactionSystem } from "../../model/process-class.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
 
 type Groups = NonNullable<NonNullable<FoundationDBCluster["status"]>["processGroups"]>;
@@ -81,24 +82,41 @@ function inFlight(groups: Groups): Groups {
   );
 }
 
-/** It serves, and its class has nobody to spare for its exclusion before the failed one of the same class is replaced. */
-function mayGiveWay({ spec, status }: FoundationDBCluster, group: Group, failed: string): boolean {
+/** It waits for a class that is stuck, its own or another one of the transaction system, and somebody waits for the failed one. */
+function mayGiveWay(cluster: FoundationDBCluster, group: Group, failed: string): boolean {
+  const classes = new Set((cluster.status?.processGroups ?? []).map((each) => each.processClass));
+  const stuck = [...classes].filter((processClass) => isStuck(cluster, processClass, failed));
+  const serves =
+    isServing(group) && (serversIn(cluster.spec, group) > 1 || !isMarkedAsExcluded(group));
+  const waitsFor = (processClass: string): boolean =>
+    processClass === group.processClass
+      ? serves
+      : isTransactionSystem(processClass) && isTransactionSystem(group.processClass);
+  return stuck.includes(classOf(cluster, failed)) && stuck.some(waitsFor);
+}
+
+/** Somebody of the class leaves, and it has nobody to spare for an exclusion before a failed one of it is replaced. */
+function isStuck(
+  { spec, status }: FoundationDBCluster,
+  processClass: string,
+  failed: string,
+): boolean {
   const ofClass = (status?.processGroups ?? []).filter(
-    ({ processClass }) => processClass === group.processClass,
+    (group) => group.processClass === processClass,
   );
-  const isSameClass = ofClass.some(({ processGroupID }) => processGroupID === failed);
   const isLeaving = (one: Group): boolean => one.removalTimestamp !== undefined;
-  // Of several processes in a pod one or all may be excluded, which the status does not tell: both are taken to be possible.
-  const isFree = (one: Group): boolean => isServing(one) && !isMarkedAsExcluded(one);
-  const reporting = ofClass.filter((one) => isFree(one) && one.processGroupID !== failed);
+  const others = ofClass.filter(({ processGroupID }) => processGroupID !== failed);
   // The failed one is marked by the same write.
-  const staying = ofClass.filter((one) => !isLeaving(one)).length + 1;
+  const staying = ofClass.filter((one) => !isLeaving(one) || !others.includes(one));
+  const hasFailed = staying.some((one) => !others.includes(one) || !isServing(one));
+  // Of several processes in a pod one or all may be excluded, which the status does not tell: both are taken to be possible.
+  const reporting = others.filter((one) => isServing(one) && !isMarkedAsExcluded(one));
   const counts: Readonly<Record<string, number | undefined>> = wantedCounts(spec);
-  const wanted = counts[group.processClass] ?? 0;
+  const wanted = counts[processClass] ?? 0;
   const { faultTolerance } = redundancyOf(spec.databaseConfiguration?.redundancy_mode);
-  const toCome = Math.max(0, wanted - staying);
-  const serves = isServing(group) && (serversIn(spec, group) > 1 || !isMarkedAsExcluded(group));
-  return isSameClass && serves && reporting.length + toCome + faultTolerance <= wanted;
+  const toCome = Math.max(0, wanted - staying.length);
+  const isShort = reporting.length + toCome + faultTolerance <= wanted;
+  return hasFailed && isShort && others.some(isLeaving);
 }
 
 /** It reports, and its exclusion is not noted as begun. */
@@ -127,9 +145,13 @@ function replacementsOf({ spec }: FoundationDBCluster) {
 
 function bucketOf(cluster: FoundationDBCluster, id: string): Bucket {
   if (replacementsOf(cluster).replacementBucket?.enabled !== true) return "general";
-  const group = cluster.status?.processGroups?.find((each) => each.processGroupID === id);
-  if (group?.processClass === "storage") return "storage";
-  return ["log", "transaction"].includes(group?.processClass ?? "") ? "log" : "stateless";
+  const processClass = classOf(cluster, id);
+  if (processClass === "storage") return "storage";
+  return ["log", "transaction"].includes(processClass) ? "log" : "stateless";
+}
+
+function classOf({ status }: FoundationDBCluster, id: string): string {
+  return status?.processGroups?.find((each) => each.processGroupID === id)?.processClass ?? "";
 }
 
 function limitOf(cluster: FoundationDBCluster, bucket: Bucket): number {
