@@ -1,5 +1,5 @@
 // Step addPods: a pod for every process group that has none. A pod is made with all its metadata, so that it
-// needs no second write. Rules: spec/plan.md [P47]-[P50], [P98], spec/safety.md [S106].
+// needs no second write. Rules: spec/plan.md [P47]-[P50], [P98], [P118], spec/safety.md [S106].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { routingOf } from "../../api/effective.ts";
 import { fenceAnnotations } from "../../build/fence.ts";
@@ -13,6 +13,11 @@ import { quarantineWait } from "../volumes/quarantine.ts";
 import { isReserved } from "../view/reserved-ids.ts";
 import { keptLayout } from "../view/disk-layout.ts";
 import { isWithoutPod } from "./early-pods.ts";
+import {
+  isConfigMapMisleading,
+  misleadingWait,
+  needsClusterFile,
+} from "./misleading-config-map.ts";
 import { volumeProblem } from "../safety/volumes.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Service } from "../../kube/generated/types.ts";
@@ -31,6 +36,8 @@ export function addPods(snapshot: Snapshot, draft: Draft): StepResult {
   const needsServiceIp = routingOf(snapshot.cluster.spec).publicIpSource === "service";
   const actions: Action[] = [];
   const withoutAddress: string[] = [];
+  const misled: string[] = [];
+  const isMisleading = isConfigMapMisleading(snapshot, draft);
   const waits: NewWait[] = [];
   const view = viewOf(snapshot);
   for (const group of draft.groups) {
@@ -44,6 +51,10 @@ export function addPods(snapshot: Snapshot, draft: Draft): StepResult {
       waits.push(quarantineWait(step, group));
       continue;
     }
+    if (isMisleading && needsClusterFile(group)) {
+      misled.push(podName);
+      continue;
+    }
     const serviceIp = needsServiceIp ? clusterIpOf(service) : undefined;
     if (needsServiceIp && serviceIp === undefined) {
       withoutAddress.push(podName);
@@ -53,6 +64,7 @@ export function addPods(snapshot: Snapshot, draft: Draft): StepResult {
     if (action !== undefined) actions.push(action);
     else waits.push(templateWait(draft, group));
   }
+  if (misled.length > 0) waits.unshift(misleadingWait(misled));
   if (withoutAddress.length > 0) waits.push(serviceAddressWait(withoutAddress));
   return { actions, waits: waits.slice(0, 1) };
 }

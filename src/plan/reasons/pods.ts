@@ -113,6 +113,17 @@ export const podReasons = {
       "POD -c foundationdb -- bash -c 'echo CONNECTION_STRING > /var/fdb/data/fdb.cluster && pkill fdbserver', with the " +
       "connectionString of the status.",
   },
+  ConfigMapOutdated: {
+    concern: "look",
+    rank: "start",
+    meaning:
+      "The ConfigMap of the cluster names only former coordinators, none of which serves any more, because the operator could not " +
+      "change it. A process that starts with it keeps them in its cluster file and would never find the database. So no pod " +
+      "that has no cluster file on a volume is made until the ConfigMap is written.",
+    remedy:
+      "Usually the ConfigMap is written within seconds. If not, another wait says what the API server answered: give the operator " +
+      "the right to update ConfigMaps again, or take away what refuses the change.",
+  },
   ConfigurationNotInPod: {
     concern: "look",
     usualMs: 3 * minuteMs,
