@@ -28,6 +28,7 @@ import {
   refuseCoordinators,
   removeExclusions,
   setMaintenance,
+  untilCoordinatorsAnswer,
 } from "./management.ts";
 import { formatConnectionString, parseNetworkAddress } from "./network-address.ts";
 import { shardReader } from "./shard-reader.ts";
@@ -229,6 +230,7 @@ async function changeCoordinators(
   await deadline.sleep(fabric.timings.commandMs);
   const refusal = refuseCoordinators(addresses);
   if (refusal !== undefined) throw failed(refusal);
+  await untilCoordinatorsAnswer(database, (delayMs) => deadline.sleep(delayMs));
   if (addresses.length === 0 || isSameSet(database, addresses)) return connection.text();
   if (!areReachable(database, addresses)) {
     await deadline.sleep(fabric.timings.unreachableCoordinatorMs);

@@ -2,9 +2,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seededRandom } from "../../env/random.ts";
+import { bytesOfBinary, bytesOfText } from "../../fdb/bytes.ts";
 import { VirtualClock } from "../../env/virtual-clock.ts";
 import { createLocalCluster } from "./local-cluster.ts";
-import { plainServers, startPlain, startSample, summarize } from "./sample-cluster.ts";
+import {
+  plainCoordinators,
+  plainServers,
+  startPlain,
+  startSample,
+  summarize,
+} from "./sample-cluster.ts";
 import { createSimulatedFdb } from "./simulated-fdb.ts";
 
 test("[FDB4] one coordinator of three may be down, two may not", async () => {
@@ -79,6 +86,55 @@ test("[FDB5] coordinators may be host names that resolve later", async () => {
   await sample.pass(10);
   await sample.call(sample.admin.configure("new double ssd", 60_000));
   assert.equal(summarize(await sample.status()).available, true);
+});
+
+test("[FDB84] coordinators whose names no longer resolve forward when they do again, or nothing changes", async () => {
+  const names = [1, 2, 3].map((index) => [`log-${index}.svc`, `10.1.0.1${index}`] as const);
+  const hosts = new Map(names);
+  const sample = await startPlain({
+    coordinators: names.map(([host]) => `${host}:4501`),
+    resolver: { resolve: (host) => hosts.get(host) },
+  });
+  const { clock, connectionString } = sample;
+  const stale = sample.fdb.admin.open({ name: "stale", connectionString, version: "7.3.79" });
+  const goAway = (): void => hosts.clear();
+  const comeBack = (): void => {
+    for (const [host, ip] of names) hosts.set(host, ip);
+  };
+  clock.setTimer(100, goAway);
+  const tooShort = sample.admin.changeCoordinators(plainCoordinators, 5_000);
+  await assert.rejects(sample.call(tooShort), { code: 1031 });
+  comeBack();
+  assert.equal(await sample.call(stale.connectionString(10_000)), connectionString);
+  clock.setTimer(100, goAway);
+  clock.setTimer(5_000, comeBack);
+  const text = await sample.call(sample.admin.changeCoordinators(plainCoordinators, 60_000));
+  assert.equal(await sample.call(stale.connectionString(10_000)), text);
+  const { client } = await sample.call(stale.status(10_000));
+  const addresses = client?.coordinators?.coordinators?.map(({ address }) => address);
+  assert.deepEqual(addresses, plainCoordinators);
+});
+
+test("[FDB84] so it is with a transaction on special keys", async () => {
+  const name = "log-1.svc";
+  const hosts = new Map([[name, "10.1.0.11"]]);
+  const sample = await startPlain({
+    coordinators: [`${name}:4501`],
+    resolver: { resolve: (host) => hosts.get(host) },
+  });
+  const { clock, connectionString } = sample;
+  const key = bytesOfBinary("\xff\xff/configuration/coordinators/processes");
+  const change = sample.admin.transact(
+    async (transaction) => {
+      transaction.set(key, bytesOfText(plainCoordinators.join(",")));
+      hosts.clear();
+      clock.setTimer(5_000, () => hosts.set(name, "10.1.0.11"));
+    },
+    { timeoutMs: 60_000, specialKeySpaceEnableWrites: true },
+  );
+  await sample.call(change);
+  const stale = sample.fdb.admin.open({ name: "stale", connectionString, version: "7.3.79" });
+  assert.match(await sample.call(stale.connectionString(10_000)), /@10\.1\.0\.11:4501,/);
 });
 
 for (const [title, awaySeconds] of [

@@ -19,6 +19,7 @@ import {
   removeExclusions,
   setClass,
   setMaintenance,
+  untilCoordinatorsAnswer,
 } from "./management.ts";
 import { formatAddress, formatConnectionString, parseNetworkAddress } from "./network-address.ts";
 import { processClasses } from "./server-arguments.ts";
@@ -203,6 +204,7 @@ async function configure(
   });
   const refusal = refuseCoordinators(addresses);
   if (refusal !== undefined) refuse(database, "coordinators", refusal);
+  await untilCoordinatorsAnswer(database, (delayMs) => sleep(database.fabric.clock, delayMs));
   if (isSameSet(database, addresses)) {
     refuse(database, "coordinators", "No change (existing configuration satisfies request)");
   }

@@ -5,7 +5,7 @@ import { alphanumerics, randomText } from "../../env/random.ts";
 import { reactLater, recruitStorageLater } from "./acts.ts";
 import type { Configuration } from "./configuration.ts";
 import { needsRecovery } from "./configuration-check.ts";
-import { writeCoordinatedState, writeForward } from "./coordination.ts";
+import { askCoordinators, isQuorum, writeCoordinatedState, writeForward } from "./coordination.ts";
 import { isAcceptingCommits, notifyChange, schedule, trace } from "./database.ts";
 import type { Database } from "./database.ts";
 import { isExcluded } from "./exclusion.ts";
@@ -128,6 +128,20 @@ export function areReachable(database: Database, addresses: readonly NetworkAddr
     const instance = answering(database.fabric, address);
     return instance !== undefined && isProtocolCompatible(instance.version, database.version);
   });
+}
+
+/**
+ * Until a majority of the present coordinators can take the forward to others. Nobody tells when a name no longer resolves, so
+ * the database may seem to serve. [FDB84]
+ */
+export async function untilCoordinatorsAnswer(
+  database: Database,
+  pause: (delayMs: number) => Promise<void>,
+): Promise<void> {
+  const { fabric } = database;
+  while (!isQuorum(askCoordinators(fabric, database.connection, database.version))) {
+    await pause(fabric.timings.retryMs);
+  }
 }
 
 export function isSameSet(database: Database, addresses: readonly NetworkAddress[]): boolean {
