@@ -90,7 +90,7 @@ test("[FDB5] coordinators may be host names that resolve later", async () => {
 
 test("[FDB84] coordinators whose names no longer resolve forward when they do again, or nothing changes", async () => {
   const names = [1, 2, 3].map((index) => [`log-${index}.svc`, `10.1.0.1${index}`] as const);
-  const hosts = new Map(names);
+  const hosts = new Map<string, string>(names);
   const sample = await startPlain({
     coordinators: names.map(([host]) => `${host}:4501`),
     resolver: { resolve: (host) => hosts.get(host) },
