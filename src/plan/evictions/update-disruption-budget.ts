@@ -1,6 +1,6 @@
 // Step updateDisruptionBudget: one PodDisruptionBudget over all pods of a cluster. It lets one pod be evicted at a time, and only
 // while the database can bear it; what others do is up to the API server then. It comes before pods are created, so that the number
-// is never too low for them, and counts pods until they are gone. Rules: spec/drains.md [DRAIN1]-[DRAIN8].
+// is never too low for them, and counts pods until they are gone. Rules: spec/drains.md [DRAIN1]-[DRAIN8], [DRAIN23].
 import { automationOf } from "../../api/effective.ts";
 import { budgetSpec, disruptionBudget } from "../../build/disruption-budget.ts";
 import type { PodDisruptionBudget } from "../../kube/generated/types.ts";
@@ -12,6 +12,7 @@ import { isCordoned, nodeWishes } from "../drains/drained-nodes.ts";
 import { sentence } from "../hold.ts";
 import { isWithoutPod } from "../pods/early-pods.ts";
 import { coveredPods, ownBudget } from "../safety/evictions.ts";
+import { unnoticedLossProblem } from "../safety/unnoticed-loss.ts";
 import { isStatusPending } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
@@ -39,8 +40,11 @@ export function updateDisruptionBudget(snapshot: Snapshot, draft: Draft): StepRe
   }
   // Until the first answer of the database has come, what the operator before this one found stands.
   if (own !== undefined && isStatusPending(snapshot)) return { waits };
-  const problem = evictionProblem(snapshot, draft);
   const pods = podCount(snapshot, draft);
+  // What the operator before this one has opened stands: nothing is written for the sake of a start.
+  const isOpen = own?.spec?.minAvailable === pods - 1;
+  const unnoticed = isOpen ? undefined : unnoticedLossProblem(snapshot);
+  const problem = evictionProblem(snapshot, draft) ?? unnoticed;
   const minAvailable = problem === undefined ? Math.max(0, pods - 1) : pods;
   const refused = problem === undefined ? [] : refusedEvictions(snapshot, draft, problem);
   return {

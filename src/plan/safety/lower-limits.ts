@@ -1,10 +1,11 @@
 // Whether limits of running pods may be lowered now: who is killed for one that is too low must be one that the database can
-// spare, and the only one that is down. Rules: spec/pod-resize.md [SIZE12].
+// spare, and the only one that is down. Rules: spec/pod-resize.md [SIZE12], spec/safety.md [S162].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { faultToleranceProblem } from "./fault-tolerance.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
+import { unnoticedLossProblem } from "./unnoticed-loss.ts";
 import { zoneOfGroup } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 
@@ -16,6 +17,7 @@ export function lowerLimitsRefusal(
   const own = new Set(groups.map((group) => zoneOfGroup(view, group)));
   const { downZones, reason } = view.checks.budget(view);
   if ([...downZones].some((zone) => !own.has(zone))) return refusal("BudgetExhausted", reason);
-  const short = faultToleranceProblem(status, status.cluster?.configuration?.redundancy_mode);
+  const mode = status.cluster?.configuration?.redundancy_mode;
+  const short = faultToleranceProblem(status, mode) ?? unnoticedLossProblem(view);
   return short === undefined ? undefined : refusal("BudgetExhausted", short);
 }

@@ -1,5 +1,5 @@
 // Whether a volume in quarantine may be deleted: its time is over by the clock of the API server, and its note proves that it
-// is the one whose process group the database let go. Rules: spec/quarantine.md [QUA4]-[QUA7], [QUA9].
+// is the one whose process group the database let go. Rules: spec/quarantine.md [QUA4]-[QUA7], [QUA9], spec/safety.md [S162].
 import { automationOf } from "../../api/effective.ts";
 import { quarantineNoteOf } from "../../build/quarantine.ts";
 import type { QuarantineNote } from "../../build/quarantine.ts";
@@ -13,6 +13,7 @@ import { isFullyRecovered } from "./evidence.ts";
 import { faultToleranceProblem } from "./fault-tolerance.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
+import { unnoticedLossProblem } from "./unnoticed-loss.ts";
 import type { SafetyView } from "./view.ts";
 
 type Claim = Stored<PersistentVolumeClaim>;
@@ -78,6 +79,7 @@ export function quarantineRefusal(
   if (!isFullyRecovered(status)) {
     return refusal("StatusIncomplete", "the database has not fully recovered");
   }
-  const problem = faultToleranceProblem(status, status.cluster?.configuration?.redundancy_mode);
+  const mode = status.cluster?.configuration?.redundancy_mode;
+  const problem = faultToleranceProblem(status, mode) ?? unnoticedLossProblem(view);
   return problem === undefined ? undefined : refusal("BudgetExhausted", problem);
 }
