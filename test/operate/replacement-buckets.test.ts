@@ -1,5 +1,5 @@
 // Replacement buckets in the plan of a cluster: every trigger, what is said, and what is measured.
-// Rules: spec/buckets.md [BKT7]-[BKT9], [BKT12]-[BKT17].
+// Rules: spec/buckets.md [BKT7]-[BKT9], [BKT12]-[BKT18].
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { MetricsRegistry } from "../../src/env/metrics.ts";
 import { registerClusterMetrics } from "../../src/operate/metrics-cluster.ts";
 import { exampleCluster, exampleText } from "../world/example.ts";
 import { runCommand } from "../cli/run-command.ts";
-import { removalIds, RemovalWorld, waitOf } from "./removal-world.ts";
+import { locality, removalIds, RemovalWorld, waitOf } from "./removal-world.ts";
 
 type Replacements = NonNullable<ClusterSpec["automationOptions"]>["replacements"];
 
@@ -218,6 +218,83 @@ test("[BKT15] a removal whose exclusion has begun keeps its place", () => {
   world.exclusions.push({ locality: `locality_instance_id:${leaving}` });
   assert.deepEqual(removalIds(world.plan()), [leaving]);
 });
+
+/** As few as the mode needs, or one more: the first leaves, the second has failed, and the successor reports unless told otherwise. */
+function fewZones(
+  mode: "double" | "triple",
+  storage: number,
+  isSuccessorUp = true,
+): { world: RemovalWorld; leaving: string; failed: string } {
+  const world = RemovalWorld.settled({
+    processCounts: { ...processCounts, storage },
+    databaseConfiguration: { redundancy_mode: mode },
+  });
+  const before = world.ids("storage");
+  const [leaving = "", failed = ""] = before;
+  world.changeSpec({ processGroupsToRemove: [leaving] });
+  world.pass();
+  if (isSuccessorUp) world.runPods();
+  lose(world, failed);
+  const successor = world.ids("storage").find((id) => !before.includes(id)) ?? "";
+  if (!isSuccessorUp) world.condition(successor, "MissingProcesses", 600);
+  return { world, leaving, failed };
+}
+
+const zoneCases: readonly [
+  mode: "double" | "triple",
+  storage: number,
+  isSuccessorUp: boolean,
+  gives: boolean,
+][] = [
+  ["double", 2, true, true],
+  ["triple", 3, true, true],
+  ["double", 3, true, false],
+  ["triple", 4, true, false],
+  ["double", 2, false, false],
+  ["triple", 3, false, false],
+];
+
+for (const [mode, storage, isSuccessorUp, gives] of zoneCases) {
+  const successor = isSuccessorUp ? "up" : "only coming up";
+  test(`[BKT18] ${mode} with ${storage} storage servers and a successor that is ${successor}: a removal ${gives ? "gives" : "keeps"} its place`, () => {
+    const { world, leaving, failed } = fewZones(mode, storage, isSuccessorUp);
+    const plan = world.plan();
+    assert.deepEqual(removalIds(plan), gives ? [leaving, failed] : [leaving]);
+  });
+}
+
+test("[BKT18] a dead process group that is kept for the zones of another one gives its place as well", () => {
+  const { world, leaving, failed } = fewZones("triple", 3);
+  world.changeSpec({ processGroupsToRemove: [leaving, failed] });
+  world.pass();
+  world.runPods();
+  const other = world
+    .groups("storage")
+    .find(({ removalTimestamp }) => removalTimestamp === undefined)?.processGroupID;
+  lose(world, other ?? "");
+  assert.deepEqual(removalIds(world.plan()).sort(), [leaving, failed, other].sort());
+});
+
+const few: readonly [mode: "double" | "triple", storage: number][] = [
+  ["double", 2],
+  ["triple", 3],
+];
+
+for (const [mode, storage] of few) {
+  test(`[BKT18] ${mode} with ${storage} storage servers: the one that leaves and the one that failed are both gone in the end`, () => {
+    const { world, leaving, failed } = fewZones(mode, storage);
+    world.settle();
+    world.emptied.add(leaving);
+    const targets = [locality(failed)];
+    world.verified.set(failed, { targets, completedMs: world.nowMs });
+    world.settle();
+    const left = world.ids("storage");
+    assert.deepEqual(
+      [left.length, left.includes(leaving), left.includes(failed)],
+      [storage, false, false],
+    );
+  });
+}
 
 function metricsOf(world: RemovalWorld): string {
   const registry = new MetricsRegistry();

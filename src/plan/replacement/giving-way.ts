@@ -1,7 +1,9 @@
-// A removal that has no room to be excluded gives its place in the bucket to the failed process group that it waits for.
-// Otherwise each waits for the other: the failed one for the place, the removal for a class that is complete again.
-// Rules: spec/buckets.md [BKT15], [BKT17], spec/removal.md [R39].
+// A removal that has no room to be excluded, or would leave too few zones, gives its place in the bucket to the failed
+// process group that it waits for. Otherwise each waits for the other: the failed one for the place, the removal for a class
+// that is complete again. Rules: spec/buckets.md [BKT15], [BKT17], [BKT18], spec/removal.md [R38], [R39].
+import type { Remembering } from "../../env/memory.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import type { DatabaseStatus } from "../../model/database-status.ts";
 import { isTransactionSystem } from "../../model/process-class.ts";
 import { isAwaitingExclusion, isMarkedForRemoval } from "../../model/process-group.ts";
 import {
@@ -10,8 +12,11 @@ import {
   missingGraceMs,
   spareProcesses,
 } from "../safety/exclusion-budget.ts";
+import { areSuccessorsUp, zoneProblems } from "../safety/exclusion-zones.ts";
 
 export interface ClassesNow {
+  readonly view: Remembering;
+  readonly status: DatabaseStatus;
   readonly groups: readonly ProcessGroup[];
   readonly counts: Readonly<Record<string, number | undefined>>;
   readonly redundancyMode: string | undefined;
@@ -25,14 +30,23 @@ export interface ClassesNow {
 export type GivingWay = ReadonlyMap<string, ReadonlySet<string>>;
 
 export function removalsThatGiveWay(now: ClassesNow): GivingWay {
-  const stuck = [...classesOf(now)].filter((processClass) => isStuck(now, processClass));
+  const rooms = [...classesOf(now)].map((processClass) => ({
+    processClass,
+    room: roomOf(now, processClass),
+  }));
+  const stuck = rooms.flatMap(({ processClass, room }) => (room <= 0 ? processClass : []));
   const holding = stuck.filter((processClass) => holdsOthers(now, processClass));
+  const tooFewZones = rooms.flatMap(({ processClass, room }) =>
+    lacksZones(now, processClass, room) ? processClass : [],
+  );
   const found = new Map<string, ReadonlySet<string>>();
   for (const group of now.groups) {
     const { processGroupID, processClass } = group;
     if (!isLeaving(now, group)) continue;
     const isServing = missingForMs(group, now.nowMs) === undefined;
-    const own = stuck.filter((other) => other === processClass && isServing);
+    // For the zones of those that serve, those wait, too, that are gone.
+    const waitedFor = isServing ? [...stuck, ...tooFewZones] : tooFewZones;
+    const own = waitedFor.filter((other) => other === processClass);
     const others = isTransactionSystem(processClass)
       ? holding.filter((other) => other !== processClass)
       : [];
@@ -63,26 +77,54 @@ function holdsOthers(now: ClassesNow, processClass: string): boolean {
   return leaving.length > 0 && isNobodyGone;
 }
 
-/** Whether waiting does not help: everybody who may still come up is taken to be there, and those who are yet to be made. */
-function isStuck(now: ClassesNow, processClass: string): boolean {
+/**
+ * How many may go when everybody who may still come up is taken to be there, and those who are yet to be made. Without room
+ * waiting does not help.
+ */
+function roomOf(now: ClassesNow, processClass: string): number {
   const groups = now.groups.filter((group) => group.processClass === processClass);
   const desired = now.counts[processClass] ?? 0;
-  const staying = groups.filter((group) => !isMarkedForRemoval(group));
   const hopeful = groups.map((group) =>
-    staying.includes(group) && !now.failed.has(group.processGroupID)
-      ? { ...group, processGroupConditions: [] }
-      : group,
+    isMarkedForRemoval(group) || now.failed.has(group.processGroupID)
+      ? group
+      : { ...group, processGroupConditions: [] },
   );
-  const toCome = Array.from({ length: Math.max(0, desired - staying.length) }, (_, index) => ({
+  const toCome = Array.from({ length: missingCount(now, processClass) }, (_, index) => ({
     processGroupID: `to come ${index}`,
     processClass,
   }));
-  const { room } = exclusionBudget({
+  return exclusionBudget({
     groups: [...hopeful, ...toCome],
     desired,
     faultTolerance: spareProcesses(now.redundancyMode, desired),
     ongoing: new Set(groups.filter(now.isExcluded).map((group) => group.processGroupID)),
     nowMs: now.nowMs,
+  }).room;
+}
+
+/** Those that are yet to be made. */
+function missingCount({ groups, counts }: ClassesNow, processClass: string): number {
+  const staying = groups.filter(
+    (group) => group.processClass === processClass && !isMarkedForRemoval(group),
+  );
+  return Math.max(0, (counts[processClass] ?? 0) - staying.length);
+}
+
+/** Whether those that have room may not go for their zones, failed ones are down, and nobody else is to bring a zone. */
+function lacksZones(now: ClassesNow, processClass: string, room: number): boolean {
+  const { view, status } = now;
+  const leaving = now.groups.filter(
+    (group) => group.processClass === processClass && isLeaving(now, group),
+  );
+  const present = leaving.filter((group) => missingForMs(group, now.nowMs) === undefined);
+  const next = new Set(present.slice(0, Math.max(0, room)).map((group) => group.processGroupID));
+  return zoneProblems(status, next, now.redundancyMode).some(({ concerns }) => {
+    const kind = now.groups.filter((group) => concerns(group.processClass));
+    const hopeful = kind.filter((group) => !now.failed.has(group.processGroupID));
+    const areAllMade = Object.keys(now.counts)
+      .filter(concerns)
+      .every((each) => missingCount(now, each) === 0);
+    const areFailedDown = !areSuccessorsUp(view, status, kind);
+    return areAllMade && areFailedDown && areSuccessorsUp(view, status, hopeful);
   });
-  return room <= 0;
 }

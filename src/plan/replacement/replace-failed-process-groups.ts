@@ -1,6 +1,6 @@
 // Step replaceFailedProcessGroups: a process group that has been failing for long is marked for removal, and its class
 // gets a new one. Only a few at a time, and only on an available database: when much fails at once, the cause is
-// elsewhere. Rules: spec/removal.md [R10]-[R19], spec/buckets.md [BKT8]-[BKT10], [BKT15]-[BKT17], spec/restart.md [T85].
+// elsewhere. Rules: spec/removal.md [R10]-[R19], spec/buckets.md [BKT8]-[BKT10], [BKT15]-[BKT18], spec/restart.md [T85].
 import { isAvailable } from "../../model/availability.ts";
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf } from "../../api/effective.ts";
@@ -165,6 +165,8 @@ function mark(
   const byLocality = usesLocalities(spec, draft.status.runningVersion ?? "");
   const exclusions = exclusionsOf(snapshot, status);
   const givingWay = removalsThatGiveWay({
+    view: snapshot,
+    status,
     groups: draft.groups,
     counts: draft.desired.counts,
     redundancyMode: draft.desired.configuration.redundancy_mode,

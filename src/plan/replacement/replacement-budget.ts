@@ -1,6 +1,6 @@
 // How many failed process groups may be replaced at the same time. Each falls into a bucket with its own limit; a
 // replacement, whatever began it, takes a place of its bucket from its mark until its exclusion has ended.
-// Rules: spec/removal.md [R14]-[R16], spec/buckets.md [BKT4]-[BKT7], [BKT9], [BKT15]-[BKT17].
+// Rules: spec/removal.md [R14]-[R16], spec/buckets.md [BKT4]-[BKT7], [BKT9], [BKT15]-[BKT18].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import type { ReplacementAutomation } from "../../api/effective-automation.ts";
 import { isAwaitingExclusion } from "../../model/process-group.ts";

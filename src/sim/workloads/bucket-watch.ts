@@ -4,7 +4,7 @@ import type { FoundationDBCluster } from "../../api/cluster.ts";
 import { serversPerPod } from "../../api/effective.ts";
 import { wantedCounts } from "../../api/wanted-counts.ts";
 import type { Event } from "../../kube/generated/types.ts";
-import { isTransactionSystem } from "../../model/process-class.ts";
+import { isLogProcess, isTransactionSystem } from "../../model/process-class.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
 
 type Groups = NonNullable<NonNullable<FoundationDBCluster["status"]>["processGroups"]>;
@@ -84,23 +84,39 @@ function inFlight(groups: Groups): Groups {
 
 /** It waits for a class that is stuck, its own or another one of the transaction system, and somebody waits for the failed one. */
 function mayGiveWay(cluster: FoundationDBCluster, group: Group, failed: string): boolean {
-  const classes = new Set((cluster.status?.processGroups ?? []).map((each) => each.processClass));
-  const stuck = [...classes].filter((processClass) => isStuck(cluster, processClass, failed));
+  const names = new Set((cluster.status?.processGroups ?? []).map((each) => each.processClass));
+  const waiting = [...names]
+    .map((processClass) => classNow(cluster, processClass, failed))
+    .filter(({ isWaitedFor }) => isWaitedFor);
+  const short = waiting.filter((each) => isShort(cluster, each)).map(nameOf);
+  const tooFewZones = waiting.filter((each) => lacksZones(cluster, each)).map(nameOf);
   const serves =
     isServing(group) && (serversIn(cluster.spec, group) > 1 || !isMarkedAsExcluded(group));
   const waitsFor = (processClass: string): boolean =>
     processClass === group.processClass
       ? serves
       : isTransactionSystem(processClass) && isTransactionSystem(group.processClass);
-  return stuck.includes(classOf(cluster, failed)) && stuck.some(waitsFor);
+  return (
+    [...short, ...tooFewZones].includes(classOf(cluster, failed)) &&
+    (short.some(waitsFor) || tooFewZones.includes(group.processClass))
+  );
 }
 
-/** Somebody of the class leaves, and it has nobody to spare for an exclusion before a failed one of it is replaced. */
-function isStuck(
-  { spec, status }: FoundationDBCluster,
-  processClass: string,
-  failed: string,
-): boolean {
+/** A class as it is before a failed one of it is replaced. */
+interface ClassNow {
+  readonly processClass: string;
+  /** Somebody of it has failed, and somebody leaves. */
+  readonly isWaitedFor: boolean;
+  readonly staying: Groups;
+  /** Leaving ones too. */
+  readonly reporting: Groups;
+}
+
+function nameOf({ processClass }: ClassNow): string {
+  return processClass;
+}
+
+function classNow({ status }: FoundationDBCluster, processClass: string, failed: string): ClassNow {
   const ofClass = (status?.processGroups ?? []).filter(
     (group) => group.processClass === processClass,
   );
@@ -111,12 +127,33 @@ function isStuck(
   const hasFailed = staying.some((one) => !others.includes(one) || !isServing(one));
   // Of several processes in a pod one or all may be excluded, which the status does not tell: both are taken to be possible.
   const reporting = others.filter((one) => isServing(one) && !isMarkedAsExcluded(one));
+  return { processClass, isWaitedFor: hasFailed && others.some(isLeaving), staying, reporting };
+}
+
+/** It has nobody to spare for an exclusion. */
+function isShort(
+  { spec }: FoundationDBCluster,
+  { processClass, staying, reporting }: ClassNow,
+): boolean {
   const counts: Readonly<Record<string, number | undefined>> = wantedCounts(spec);
   const wanted = counts[processClass] ?? 0;
   const { faultTolerance } = redundancyOf(spec.databaseConfiguration?.redundancy_mode);
   const toCome = Math.max(0, wanted - staying.length);
-  const isShort = reporting.length + toCome + faultTolerance <= wanted;
-  return hasFailed && isShort && others.some(isLeaving);
+  return reporting.length + toCome + faultTolerance <= wanted;
+}
+
+/** Those that stay and report are in fewer zones than the mode needs. Of halls the status tells too little. */
+function lacksZones(
+  { spec }: FoundationDBCluster,
+  { processClass, staying, reporting }: ClassNow,
+): boolean {
+  if (processClass !== "storage" && !isLogProcess(processClass)) return false;
+  const mode = spec.databaseConfiguration?.redundancy_mode;
+  const { minimumFaultDomains, spreadLocality } = redundancyOf(mode);
+  const domains = staying
+    .filter((one) => reporting.includes(one))
+    .flatMap(({ faultDomain }) => faultDomain ?? []);
+  return spreadLocality !== undefined || new Set(domains).size < minimumFaultDomains;
 }
 
 /** It reports, and its exclusion is not noted as begun. */

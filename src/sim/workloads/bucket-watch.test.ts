@@ -1,0 +1,68 @@
+// Which replacements beyond the limit are taken for a fault. Rules: spec/world.md [W97].
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { FoundationDBCluster } from "../../api/cluster.ts";
+import { BucketWatch } from "./bucket-watch.ts";
+
+type Mode = "double" | "triple";
+
+const removalTimestamp = "2026-01-01T00:00:00Z";
+
+/** One leaves, and one that is down is replaced beside it; others stay and report in these zones. */
+function violations(mode: Mode, processClass: string, zones: readonly string[]): string[] {
+  const found: string[] = [];
+  const watch = new BucketWatch((text) => found.push(text));
+  const others = zones.map((faultDomain, index) => ({
+    processGroupID: `${processClass}-${index + 3}`,
+    processClass,
+    faultDomain,
+  }));
+  const leaving = {
+    processGroupID: `${processClass}-1`,
+    processClass,
+    faultDomain: "x",
+    removalTimestamp,
+  };
+  const failed = {
+    processGroupID: `${processClass}-2`,
+    processClass,
+    faultDomain: "y",
+    processGroupConditions: [{ type: "MissingProcesses" as const, timestamp: 1 }],
+  };
+  const cluster = (replaced: object): FoundationDBCluster => ({
+    apiVersion: "apps.foundationdb.org/v1beta2",
+    kind: "FoundationDBCluster",
+    metadata: { name: "life" },
+    spec: {
+      version: "7.3.63",
+      processCounts: { [processClass]: zones.length + 1 },
+      databaseConfiguration: { redundancy_mode: mode },
+    },
+    status: { processGroups: [leaving, { ...failed, ...replaced }, ...others] },
+  });
+  watch.noteCluster(cluster({}));
+  watch.noteCluster(cluster({ removalTimestamp }));
+  const message = `Replacing ${failed.processGroupID}: MissingProcesses since long ago`;
+  watch.noteEvent({ reason: "ReplacingProcesses", message } as Parameters<
+    BucketWatch["noteEvent"]
+  >[0]);
+  return found;
+}
+
+const cases: readonly [mode: Mode, processClass: string, zones: string[], isFault: boolean][] = [
+  ["double", "storage", ["a"], false],
+  ["triple", "storage", ["a", "b"], false],
+  ["triple", "log", ["a", "b"], false],
+  ["double", "storage", ["a", "a"], false],
+  ["double", "storage", ["a", "b"], true],
+  ["triple", "storage", ["a", "b", "c"], true],
+  ["double", "stateless", ["a"], true],
+];
+
+for (const [mode, processClass, zones, isFault] of cases) {
+  const verdict = isFault ? "is a fault" : "is none: the one that leaves may not go before";
+  test(`[W97] ${mode}: a second ${processClass} beside others in ${zones.join(", ")} ${verdict}`, () => {
+    const found = violations(mode, processClass, zones);
+    assert.equal(found.length, isFault ? 1 : 0, found.join());
+  });
+}
