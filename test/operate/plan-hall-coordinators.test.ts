@@ -252,6 +252,66 @@ test("[HALL38] over regions two may share a zone when somebody must leave and no
   assert.match(String(choose(["a", "a", "a"], true)), /only 7 can be found/);
 });
 
+test("[HALL42] those that may share a zone keep their places when they are to be reached otherwise", () => {
+  const zones = { az1: ["a", "b", "a"], az2: hallTwo, az3: hallThree };
+  const regions = ["az1", "az2", "az3"].map((id) => ({ datacenters: [{ id, priority: 1 }] }));
+  const overRegions = { redundancy_mode: "double" as const, usable_regions: 2, regions };
+  const overHalls = { redundancy_mode: "three_data_hall" as const };
+  const tls = { mainContainer: { enableTls: true } };
+  const names = { routing: { useDNSInClusterFile: true } };
+  const choose = (
+    isOverHalls: boolean,
+    change: Pick<ClusterSpec, "mainContainer" | "routing">,
+    { isSettled = true, first = "log-0", spare = ["a"], avoided = [] as string[] } = {},
+  ) => {
+    const { input } = crowded({ ...zones, az1: [...zones.az1, ...spare] });
+    const processes: Record<string, StatusProcess> = {};
+    for (const [id, { locality = {}, ...process }] of Object.entries(
+      input.status.cluster?.processes ?? {},
+    )) {
+      const { data_hall: hall = "", ...rest } = locality;
+      const host = process.address?.replace(":4501", "") ?? "";
+      const command_line = `fdbserver --public_address=${host}:4501,${host}:4500:tls`;
+      const place = { ...rest, [isOverHalls ? "data_hall" : "dcid"]: hall };
+      processes[id] = { ...process, command_line, locality: place };
+    }
+    const others = Object.keys(processes).filter((id) => !["log-0", "log-3"].includes(id));
+    const isNamed = change.mainContainer !== undefined && change.routing !== undefined;
+    const coordinators = [first, ...others].map((id) =>
+      isNamed ? `${id}.test:4501` : (processes[id]?.address ?? ""),
+    );
+    const configuration = isOverHalls ? overHalls : overRegions;
+    const { wish: _wish, ...rest } = input;
+    const asked = {
+      ...rest,
+      ...{ spec: { ...input.spec, ...change }, status: { cluster: { processes, configuration } } },
+      ...{ configuration, isSettled, avoided: new Set(avoided) },
+      connectionString: `a:b@${coordinators.join()}`,
+    };
+    const choice = choiceOf(asked);
+    if (!choice.ok) return choice.problem;
+    const connectionString = `a:b@${choice.addresses.join()}`;
+    assert.equal(coordinatorProblem({ ...asked, connectionString }), undefined);
+    assert.ok(
+      choice.addresses.every((each) => each.endsWith(change.mainContainer ? "tls" : "4501")),
+    );
+    assert.equal(choice.addresses.length, 9);
+    return choice.ids.toSorted().join(" ");
+  };
+  const others = "log-1 log-2 log-4 log-5 log-6 log-7 log-8 log-9";
+  for (const isOverHalls of [true, false]) {
+    for (const change of [tls, { ...tls, ...names }, names]) {
+      assert.equal(choose(isOverHalls, change), `log-0 ${others}`);
+      const last = "log-1 log-2 log-3 log-4 log-5 log-6 log-7 log-8 log-9";
+      assert.equal(choose(isOverHalls, change, { first: "log-3" }), last);
+    }
+    assert.match(choose(isOverHalls, tls, { isSettled: false }), /only 8 can be found/);
+    assert.match(choose(isOverHalls, tls, { avoided: ["log-1"] }), /only [78] can be found/);
+    // Nine zones are better than the same places.
+    assert.match(choose(isOverHalls, tls, { spare: ["c"] }), /^log-\d log-1 log-3 log-4/);
+  }
+});
+
 test("[HALL16] halls of other resources count as whole while they are out of sight", () => {
   const spec = hallSpec({ localities: [{ key: "data_hall", value: "az1" }] });
   assert.deepEqual(wish(spec, [], statusWith({ az1: 3 }, "three_data_hall")), nine);

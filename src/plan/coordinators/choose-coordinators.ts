@@ -1,6 +1,6 @@
 // Chooses the coordinators of a running database among the processes that its status shows: spread over zones,
 // datacenters and halls, known by name or by address as the resource wants it. Rules: spec/restart.md [T1]-[T6],
-// spec/halls.md [HALL35], [HALL38].
+// spec/halls.md [HALL35], [HALL38], [HALL42].
 import { counted } from "../../model/counted.ts";
 import {
   coordinatorsOf,
@@ -17,10 +17,12 @@ import {
   coordinatorProblem,
   isConversion,
   missingCoordinators,
+  namesOfCoordinators,
   wishOf,
 } from "./coordinator-validity.ts";
 import type { CoordinatorInput } from "./coordinator-validity.ts";
 import { pickCoordinators } from "./coordinator-candidates.ts";
+import type { CoordinatorCandidate } from "./coordinator-candidates.ts";
 
 export interface CoordinatorChoiceInput extends CoordinatorInput {
   /** Process groups on their way out: none of them may become a coordinator. */
@@ -68,22 +70,41 @@ export function chooseCoordinators(input: CoordinatorChoiceInput): CoordinatorCh
 }
 
 function chooseAs(input: CoordinatorChoiceInput, wish: CoordinatorWish): CoordinatorChoice {
-  const { connectionString } = input;
   const { count } = wish;
   const picked = pickCoordinators(input, wish);
   const { candidates, chosen, missing, machinesMissing } = picked;
   if (machinesMissing > 0) return { ok: false, problem: machinesProblem(count, machinesMissing) };
-  if (missing > 0) {
-    const zones = new Set(candidates.map((one) => one.localities[localityKeys.zone] ?? ""));
-    const problem =
-      `${count} coordinators are wanted and only ${chosen.length} can be found: ` +
-      `${counted(candidates.length, "process", "processes")} in ${counted(zones.size, "zone")} may be one`;
-    return { ok: false, problem, shortage: { wanted: count, missing, zones } };
-  }
+  if (missing === 0) return judged(input, wish, chosen);
+  const kept = inPlace(input, wish, candidates);
+  if (kept?.ok === true) return kept;
+  const zones = new Set(candidates.map((one) => one.localities[localityKeys.zone] ?? ""));
+  const problem =
+    `${count} coordinators are wanted and only ${chosen.length} can be found: ` +
+    `${counted(candidates.length, "process", "processes")} in ${counted(zones.size, "zone")} may be one`;
+  return { ok: false, problem, shortage: { wanted: count, missing, zones } };
+}
+
+/** The present ones: though they share zones, they may be as they should be but for how they are reached [HALL42]. */
+function inPlace(
+  input: CoordinatorChoiceInput,
+  wish: CoordinatorWish,
+  candidates: readonly CoordinatorCandidate[],
+): CoordinatorChoice | undefined {
+  if (missingCoordinators(input, input.status, input.connectionString).length > 0) return undefined;
+  const names = namesOfCoordinators(input);
+  const present = candidates.filter(({ address }) => names.has(address));
+  return judged(input, wish, present);
+}
+
+/** A choice that would be found unfit right away would be changed again and again. */
+function judged(
+  input: CoordinatorChoiceInput,
+  wish: CoordinatorWish,
+  chosen: readonly CoordinatorCandidate[],
+): CoordinatorChoice {
   const addresses = chosen.map((one) => one.address).sort();
-  const connection = parseConnectionString(connectionString);
+  const connection = parseConnectionString(input.connectionString);
   if (!connection.ok) return { ok: false, problem: connection.error };
-  // A choice that would be found unfit right away would be changed again and again.
   const next = formatConnectionString({ ...connection.value, coordinators: addresses });
   const problem = coordinatorProblem({ ...input, wish, connectionString: next });
   const ids = chosen.map((one) => one.id);

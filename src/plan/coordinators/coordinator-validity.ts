@@ -117,15 +117,38 @@ function servedNames(
 ): ReadonlySet<string> {
   const served = new Set<string>();
   for (const process of memory.once(processesOf, status)) {
-    const addresses = memory.once(announcedAddresses, process);
-    const dnsName = dnsNameOf(process);
-    for (const address of addresses.ok ? addresses.value : []) {
-      if (!hosts.has(address.host) && !hosts.has(dnsName)) continue;
-      const names = [address, { ...address, fromHostname: true }, ...named(address, dnsName)];
-      for (const name of names) served.add(formatAddress(name));
-    }
+    for (const name of namesAt({ memory }, process, hosts)) served.add(name);
   }
   return served;
+}
+
+/** All names and addresses of a process at one of these hosts; none of one elsewhere. */
+function namesAt(
+  { memory }: Remembering,
+  process: StatusProcess,
+  hosts: ReadonlySet<string>,
+): string[] {
+  const addresses = memory.once(announcedAddresses, process);
+  const dnsName = dnsNameOf(process);
+  return (addresses.ok ? addresses.value : []).flatMap((address) => {
+    if (!hosts.has(address.host) && !hosts.has(dnsName)) return [];
+    const names = [address, { ...address, fromHostname: true }, ...named(address, dnsName)];
+    return names.map(formatAddress);
+  });
+}
+
+/** All names and addresses of the processes that serve as coordinators, also those that no coordinator is known by. */
+export function namesOfCoordinators({
+  memory,
+  status,
+  connectionString,
+}: CoordinatorInput): ReadonlySet<string> {
+  const { wanted, hosts } = memory.onceOfText(coordinatorNames, connectionString);
+  const names = memory.once(processesOf, status).flatMap((process) => {
+    const own = namesAt({ memory }, process, hosts);
+    return own.some((name) => wanted.has(name)) ? own : [];
+  });
+  return new Set(names);
 }
 
 /** Coordinators are to move between plain and TLS. */
