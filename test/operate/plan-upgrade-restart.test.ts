@@ -192,6 +192,26 @@ test("[U54] data that runs ahead explains why the database has not fully recover
   }
 });
 
+for (const [ahead, version] of [
+  ["storage", "7.4.6"],
+  ["stateless", oldVersion],
+] as const) {
+  test(`[U89] where ${ahead} ran ahead of an upgrade that is overtaken, ${version} is announced`, () => {
+    const world = prepared();
+    const found = idsOf(world).find((each) => each.startsWith(ahead)) ?? "";
+    const { address = "" } = world.processes[processNameOf(world, found)] ?? {};
+    withoutProcess(world, found);
+    world.statusOverlay = {
+      ...world.statusOverlay,
+      bounce_impact: { can_clean_bounce: false, reason: "not recovered" },
+      incompatible_connections: [address],
+    };
+    world.changeSpec({ version: "7.4.6" });
+    world.prepare();
+    assert.equal(world.announced(), version);
+  });
+}
+
 test("[U44] what speaks against a restart holds it back", () => {
   for (const [what, overlay, message] of dangers) {
     const world = prepared();

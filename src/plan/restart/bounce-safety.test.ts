@@ -46,7 +46,7 @@ const rows: readonly [what: string, status: DatabaseStatus | undefined, told: Re
 
 for (const [what, status, told, remedy] of rows) {
   test(`[U44] a database that ${what} is not restarted, and the wait says what to do`, () => {
-    const held = restartObstacle({ spec }, status, running);
+    const held = restartObstacle({ spec }, status, running, []);
     assert.equal(held?.reason, "RestartHeld");
     assert.match(held.message, told);
     assert.match(held.remedy, remedy);
@@ -54,5 +54,5 @@ for (const [what, status, told, remedy] of rows) {
 }
 
 test("[U44] a database that has been running for long enough is restarted", () => {
-  assert.equal(restartObstacle({ spec }, statusOf(true, 60), running), undefined);
+  assert.equal(restartObstacle({ spec }, statusOf(true, 60), running, []), undefined);
 });

@@ -1,4 +1,4 @@
-// Whether the database can take a restart of processes now. Rules: spec/restart.md [T25]-[T27].
+// Whether the database can take a restart of processes now. Rules: spec/restart.md [T25]-[T27], spec/upgrade.md [U54], [U89].
 import { leastOf } from "../../env/long-lists.ts";
 import type { FoundationDBCluster, ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf } from "../../api/effective.ts";
@@ -50,14 +50,15 @@ export function bounceDanger(
   return `the database could not restart cleanly: ${impact.reason ?? "it gives no reason"}`;
 }
 
-/** What keeps a restart of everything from being allowed now: what is wrong with the database first, since no time heals that. */
+/** What keeps a restart of everything from being allowed now, see bounceDanger: what is wrong with the database first, since no time heals that. */
 export function restartObstacle(
   { spec }: Pick<FoundationDBCluster, "spec">,
   status: DatabaseStatus | undefined,
   runningVersion: string,
+  ahead: readonly ProcessGroup[],
 ): Hold | undefined {
   if (status === undefined) return obstacle("The database does not answer", calmRemedy);
-  const danger = bounceDanger(status);
+  const danger = bounceDanger(status, ahead);
   if (danger !== undefined) return obstacle(sentence(danger), calmRemedy);
   const { minimumUptimeSecondsForBounce: minimum } = automationOf(spec);
   if (uptimeSecondsOf(status, runningVersion) >= minimum) return undefined;

@@ -1,6 +1,6 @@
 // Step updateSidecarVersions: before all processes change their version at once, every sidecar gets the image of the
 // new version in place and with it the new binaries; processes go on undisturbed. An upgrade that is given up takes the
-// images back. Rules: spec/upgrade.md [U20]-[U29], [U37], [U59].
+// images back. Rules: spec/upgrade.md [U20]-[U29], [U37], [U59], [U89].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { withoutTag } from "../../build/images.ts";
 import { annotationKeys } from "../../build/labels.ts";
@@ -10,16 +10,15 @@ import type { Stored } from "../../kube/resource.ts";
 import { hasCondition } from "../../model/process-group.ts";
 import type { Action } from "../action.ts";
 import { lastsFor } from "../facts.ts";
-import { restartObstacle } from "../restart/bounce-safety.ts";
 import { heldWait } from "../hold.ts";
 import type { Hold } from "../hold.ts";
 import { restartEntriesWait, withdrawal } from "./upgrade-withdrawal.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import { preparedVersions } from "../safety/prepared-versions.ts";
-import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
+import { preparationObstacle } from "./upgrade-staging.ts";
 import { upgradeVerdict } from "./upgrade-verdict.ts";
 import { nextWave } from "./upgrade-waves.ts";
 import { viewOf } from "../view/cluster-view.ts";
@@ -107,7 +106,7 @@ function startObstacle(
   found: readonly Candidate[],
 ): Hold | undefined {
   if (!hasSplitPods(snapshot, found)) return undefined;
-  return restartObstacle(snapshot.cluster, databaseStatus(snapshot), running);
+  return preparationObstacle(snapshot, running);
 }
 
 /** Instances that share the database must not count on process groups that went back. */

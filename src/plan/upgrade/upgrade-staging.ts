@@ -1,6 +1,6 @@
 // How far the pods are prepared for an upgrade in which all processes change at once: their sidecars run the new image
 // and put the new binaries into place. Only then the configuration names the new version, so that a process which
-// restarts earlier comes back with the version that the others run. Rules: spec/upgrade.md [U20]-[U25], [U37], [U86], [U87].
+// restarts earlier comes back with the version that the others run. Rules: spec/upgrade.md [U20]-[U25], [U37], [U86], [U87], [U89].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf } from "../../api/effective.ts";
 import { normalCluster } from "../../build/normalise.ts";
@@ -8,10 +8,12 @@ import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { conditionOf, hasCondition, isReadyForRemoval } from "../../model/process-group.ts";
 import { announcedVersion, isAnnounced, startableVersion } from "../view/pod-binaries.ts";
+import type { Hold } from "../hold.ts";
 import { restartObstacle } from "../restart/bounce-safety.ts";
 import { isLost } from "../restart/bounce-targets.ts";
 import { isWithdrawn, restartEntriesWait } from "./upgrade-withdrawal.ts";
 import { preparedVersions } from "../safety/prepared-versions.ts";
+import { groupsAhead } from "../safety/version-refusal.ts";
 import { viewOf } from "../view/cluster-view.ts";
 import { sidecarImageFor } from "../view/sidecar-image.ts";
 import { databaseStatus } from "../snapshot.ts";
@@ -50,8 +52,17 @@ export function configurationVersion(
     sidecarImageFor(snapshot, cluster, processClass, live);
   if (unstagedPods(snapshot, groups, images).length > 0) return startable(runningVersion);
   // From now on a process that restarts is lost to the others until they restart, too: that time is kept short.
-  const obstacle = restartObstacle(snapshot.cluster, databaseStatus(snapshot), runningVersion);
+  const obstacle = preparationObstacle(snapshot, runningVersion);
   return obstacle === undefined ? wanted : startable(runningVersion);
+}
+
+/**
+ * Why a process is not yet to be exposed to the new version. It is judged as the restart is: data that ran ahead, perhaps of
+ * a version that was overtaken, is brought back by nothing else.
+ */
+export function preparationObstacle(snapshot: Snapshot, runningVersion: string): Hold | undefined {
+  const ahead = groupsAhead(snapshot);
+  return restartObstacle(snapshot.cluster, databaseStatus(snapshot), runningVersion, ahead);
 }
 
 /** What was announced and may not be taken back yet. */
