@@ -273,6 +273,27 @@ test("[WIN8] [WIN9] [WIN12] what has begun goes on, and nothing else with it", (
   }
 });
 
+for (const [image, passes] of [
+  ["foundationdb/foundationdb:7.1.57", true],
+  ["foundationdb/fdb-kubernetes-monitor:7.1.57", true],
+  ["foundationdb/foundationdb:7.3.79", false],
+  ["foundationdb/foundationdb:7.3.63", false],
+] as const) {
+  test(`[WIN26] without a note of begun work a pod with ${image} ${passes ? "is made again" : "waits"}`, () => {
+    const view = sceneOf();
+    assert.equal(view.cluster.status?.begunWork, undefined);
+    const running = view.cluster.status?.runningVersion ?? view.cluster.spec.version;
+    assert.match(running, /^7\.3\./);
+    const pods = new Map(view.pods);
+    const containers = [{ name: "foundationdb", image }];
+    pods.set(basis.name, { metadata: { name: basis.name }, spec: { containers } } as never);
+    const found: boolean[] = [deleting("update"), killing, configuring, moving].map(
+      (action) => windowRefusal({ ...view, pods } as SafetyView, action) === undefined,
+    );
+    assert.deepEqual(found, [passes, false, false, false]);
+  });
+}
+
 test("[WIN9] another number of processes, setting of the automation or a wish for sleep is the same work", () => {
   const view = sceneOf();
   const workWith = (more: object) =>

@@ -345,7 +345,7 @@ export class Watchman {
     const isJudged = isTaken && !this.#isSoughtInVain(pod);
     const undo = isJudged ? this.#placement.checkHall(pod, this.#nowMs()) : nothing;
     if (isTaken && !isRemoval && this.#joined.has(podName) && !this.#isIncompatible(pod)) {
-      this.windows.checkDeletion(podName, pod.metadata.labels?.[nameLabel] ?? "");
+      this.windows.checkDeletion(pod, pod.metadata.labels?.[nameLabel] ?? "");
     }
     this.#checkBudget(podName);
     this.#checkCoordinators(podName);

@@ -2,6 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { FoundationDBCluster } from "../../api/cluster.ts";
+import type { Pod } from "../../kube/generated/types.ts";
 import { WindowWatch } from "./window-watch.ts";
 
 const minuteMs = 60_000;
@@ -17,6 +18,11 @@ function clusterWith(status: Status, annotations = {}): FoundationDBCluster {
     spec: { version: "7.3.63", automationOptions: { maintenanceWindows } },
     status: { configured: true, ...status },
   };
+}
+
+function podWith(image = "foundationdb/foundationdb:7.3.63"): Pod {
+  const containers = [{ name: "foundationdb", image }];
+  return { apiVersion: "v1", kind: "Pod", metadata: { name: "life-log-1" }, spec: { containers } };
 }
 
 function watchAt(minute: number): { watch: WindowWatch; violations: string[] } {
@@ -35,7 +41,7 @@ test("[WIN16] commands and deletions outside of the windows are seen", () => {
   const { watch, violations } = watchAt(30);
   watch.noteCluster(clusterWith({}));
   watch.checkCommand("kill");
-  watch.checkDeletion("life-log-1", "life");
+  watch.checkDeletion(podWith(), "life");
   assert.deepEqual(violations, [
     "kill outside of the windows of life",
     "pod life-log-1 is taken down outside of the windows of life",
@@ -65,8 +71,28 @@ for (const [what, minute, status, annotations] of excused) {
     const { watch, violations } = watchAt(minute);
     watch.noteCluster(clusterWith(status, annotations));
     watch.checkCommand("kill");
-    watch.checkDeletion("life-log-1", "life");
+    watch.checkDeletion(podWith(), "life");
     assert.deepEqual(violations, []);
+  });
+}
+
+const images: readonly [string, string | undefined, number][] = [
+  ["foundationdb/foundationdb:7.1.57", "7.3.63", 0],
+  ["foundationdb/fdb-kubernetes-monitor:7.1.57-debug", "7.3.63", 0],
+  ["foundationdb/foundationdb:7.3.63", "7.3.63", 1],
+  ["foundationdb/foundationdb:7.3.43", "7.3.63", 1],
+  ["foundationdb/foundationdb:7.1.57", undefined, 1],
+  ["registry/foundationdb", "7.3.63", 1],
+];
+
+for (const [image, runningVersion, count] of images) {
+  test(`[WIN16] [WIN26] with ${image} while ${runningVersion ?? "an unknown version"} runs: ${count} seen`, () => {
+    const { watch, violations } = watchAt(30);
+    watch.noteCluster(clusterWith(runningVersion === undefined ? {} : { runningVersion }));
+    watch.checkDeletion(podWith(image), "life");
+    assert.equal(violations.length, count);
+    watch.checkCommand("kill");
+    assert.equal(violations.length, count + 1, "no other act");
   });
 }
 

@@ -1,8 +1,10 @@
 // Looks at maintenance windows: outside of them nothing begins that costs a database a recovery or takes a fault domain away from
-// it, repairs excepted. The clock of the instance that acts tells the time. Rules: spec/windows.md [WIN16].
+// it, repairs excepted. The clock of the instance that acts tells the time. Rules: spec/windows.md [WIN16], [WIN26].
 import type { FoundationDBCluster } from "../../api/cluster.ts";
 import { maintenanceWindowsOf, urgentGeneration } from "../../api/maintenance-windows.ts";
+import type { Pod } from "../../kube/generated/types.ts";
 import { openUntil } from "../../model/maintenance-windows.ts";
+import { isProtocolCompatible, parseVersion } from "../../model/version.ts";
 
 type Status = NonNullable<FoundationDBCluster["status"]>;
 type ProcessGroup = NonNullable<Status["processGroups"]>[number];
@@ -49,10 +51,12 @@ export class WindowWatch {
   }
 
   /** A pod that serves, of a process group that stays, is taken down. */
-  checkDeletion(podName: string, owner: string): void {
+  checkDeletion(pod: Pod, owner: string): void {
+    const podName = pod.metadata.name ?? "";
     const cluster = this.#clusters.get(owner);
     if (cluster === undefined || this.#mayAct(cluster) || this.isDisturbed()) return;
     if (cluster.spec.hibernate === true || isOnDrainedNode(cluster, podName)) return;
+    if (isBetweenVersions(cluster, pod)) return;
     this.#violated(`pod ${podName} is taken down outside of the windows of ${owner}`);
   }
 
@@ -96,6 +100,15 @@ function isOnDrainedNode({ metadata, status }: FoundationDBCluster, podName: str
       processGroupID.endsWith(id) &&
       processGroupConditions.some(({ type }) => type === "NodeDraining"),
   );
+}
+
+/** Its programs are of a version that cannot talk with the one that runs: its upgrade began, whatever the status tells. */
+function isBetweenVersions({ status }: FoundationDBCluster, { spec }: Pod): boolean {
+  const main = (spec?.containers ?? []).find(({ name }) => name === "foundationdb");
+  const tag = /:([^:/]+)$/.exec(main?.image ?? "")?.[1] ?? "";
+  const own = parseVersion(tag.replace(/-.*$/, ""));
+  const running = parseVersion(status?.runningVersion ?? "");
+  return own !== undefined && running !== undefined && !isProtocolCompatible(own, running);
 }
 
 /** Conditions that only a roll-out has are no trouble. */
