@@ -20,6 +20,8 @@ export interface Departure {
   isGlobal?: boolean;
 }
 
+/** Large clusters are brought up in many passes. */
+const comeUpPasses = 30;
 const others = { log: 100, stateless: 200 };
 
 export class DepartureScene {
@@ -35,11 +37,11 @@ export class DepartureScene {
       ...{ processCounts: { ...others, storage }, automationOptions },
       ...(isGlobal ? { processGroupIDPrefix: "dc1" } : {}),
     });
-    for (let count = 0; count < 6; count += 1) {
-      world.pass();
-      world.nowMs += 2_000;
-      world.runPods();
+    let isUp = false;
+    for (let count = 0; count < comeUpPasses && !isUp; count += 1) {
+      isUp = world.settle(1).isReconciled;
     }
+    if (!isUp) throw new Error("the cluster does not come up");
     // Old enough for everything that has to prove itself.
     world.nowMs += 7_200_000;
     world.changeSpec({ processCounts: { ...others, storage: storage - leaving } });
