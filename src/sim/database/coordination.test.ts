@@ -176,6 +176,25 @@ test("[FDB6] patch versions mix; another line cannot join and is listed as incom
   assert.deepEqual(cluster?.incompatible_connections, ["10.1.0.2:4501"]);
 });
 
+for (const [what, listed] of [
+  ["still takes part", ["10.1.0.2:4501"]],
+  ["is gone", []],
+] as const) {
+  test(`[FDB85] a process of another line whose coordinator was replaced and ${what}: ${listed.length} listed`, async () => {
+    const servers = plainServers();
+    const old = servers.find(({ name }) => name.startsWith("stateless"));
+    const sample = await startPlain({ servers, coordinators: [old?.address ?? ""] });
+    await sample.pass(40);
+    sample.cluster.stop("storage-2");
+    await sample.call(sample.admin.changeCoordinators([...plainCoordinators], 60_000));
+    if (listed.length === 0) sample.cluster.stop(old?.name ?? "");
+    sample.cluster.restart("storage-2", { version: "7.4.1" });
+    await sample.pass(10);
+    const { cluster } = await sample.status();
+    assert.deepEqual(cluster?.incompatible_connections, listed);
+  });
+}
+
 test("[FDB6] an incompatible upgrade: all killed at once, the database comes back with the new line", async () => {
   const sample = await startPlain();
   await sample.pass(40);

@@ -15,10 +15,12 @@ import { isServing } from "./database.ts";
 import type { Database, RecoveryPhase } from "./database.ts";
 import { viewDistribution } from "./distribution-view.ts";
 import type { DistributionView, TrackerView } from "./distribution-view.ts";
+import { answering } from "./fabric.ts";
 import { faultTolerance, isMaintenanceActive } from "./fault-tolerance.ts";
 import type { FaultTolerance } from "./fault-tolerance.ts";
 import { formatAddress, formatConnectionString } from "./network-address.ts";
 import { lowestCompatibleProtocol, protocolVersion } from "./protocol.ts";
+import type { ServerInstance } from "./server-instance.ts";
 import { describeData } from "./status-data.ts";
 import { latencyProbe, qosFigures, workloadFigures } from "./status-figures.ts";
 import { describeLogs } from "./status-logs.ts";
@@ -139,14 +141,21 @@ function lagOf({ configuration, fabric }: Database): { seconds: number; versions
   return { seconds, versions: seconds * 1_000_000 };
 }
 
-/** Processes that want to join with another protocol than the database speaks. */
+/** Processes that want to join with another protocol than the database speaks. [FDB6] [FDB85] */
 export function incompatibleConnections(database: Database): string[] {
-  const { description, id } = database.connection;
   return [...database.fabric.unjoined]
-    .filter(({ connection }) => connection.description === description && connection.id === id)
     .filter(({ version }) => protocolVersion(version) !== protocolVersion(database.version))
+    .filter((instance) => isTurnedAway(database, instance))
     .map((instance) => instance.address)
     .toSorted();
+}
+
+/** Whoever takes part tells of it, also as a coordinator of before. */
+function isTurnedAway(database: Database, instance: ServerInstance): boolean {
+  const { description, id, coordinators } = instance.connection;
+  const { connection, fabric } = database;
+  if (connection.description === description && connection.id === id) return true;
+  return coordinators.some((address) => answering(fabric, address)?.database === database);
 }
 
 function describeServing(
