@@ -50,6 +50,11 @@ export class UnshownNeighbours {
     neighbours: Neighbours,
     own: ReadonlySet<string>,
   ): void {
+    if (neighbours.size === 0) {
+      this.#shown.clear();
+      this.#unshown.clear();
+      return;
+    }
     for (const process of processes) {
       const id = localityOf(process, localityKeys.instance);
       if (neighbours.has(id)) this.#shown.add(id);
