@@ -77,6 +77,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     watchedSinceMs: state.statuses.watchedSinceMs,
     missingGroups: state.statuses.missingGroups,
     histories: state.statuses.histories,
+    reportedPlaces: state.statuses.reportedPlaces,
     knowledge: state.reader.knowledge,
     ledger: databases.flatMap(({ ledger }) => ledger.entries()),
     lostZones: new Map([

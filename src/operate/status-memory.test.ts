@@ -177,3 +177,30 @@ test("[T11] each coordinator is missing since the first status in a row that sho
     [two, 60_000],
   ]);
 });
+
+test("[S165] where process groups reported is remembered for ten minutes after the status has lost them", () => {
+  const memory = new StatusMemory();
+  const sample = sampleDatabase();
+  note(memory, sample, 2_000_000);
+  assert.equal(memory.reportedPlaces.get("storage-1")?.faultDomain, "zone-1");
+  sample.groups.splice(0);
+  note(memory, sample, 1_400_000);
+  assert.equal(memory.reportedPlaces.get("storage-1")?.faultDomain, "zone-1");
+  note(memory, sample, 1_399_000);
+  assert.equal(memory.reportedPlaces.size, 0);
+});
+
+test("[S165] nothing is remembered of who never reported, nor for a resource that was created again", () => {
+  const memory = new StatusMemory();
+  const sample = sampleDatabase();
+  const [first] = sample.groups;
+  delete first?.faultDomain;
+  note(memory, sample, 9_000);
+  assert.equal(memory.reportedPlaces.size, sample.groups.length - 1);
+  sample.groups.splice(0);
+  const view = viewOf(sample);
+  const cluster = { ...view.cluster, metadata: { ...view.cluster.metadata, uid: "another" } };
+  const latest = { kind: "seen" as const, status: sample.status, observedMs: sampleNowMs };
+  memory.note(latest, { ...view, cluster });
+  assert.equal(memory.reportedPlaces.size, 0);
+});

@@ -1,16 +1,17 @@
 // What is remembered of earlier statuses of one database: the last two that told everything, and where the processes of
-// other instances were, so that their loss is noticed, what our own may hold, and since when coordinators are missing.
-// Rules: spec/safety.md [S35], [S47], [S48], [S68], [S162]-[S164], spec/restart.md [T11].
+// other instances were, so that their loss is noticed, what our own may hold, where they reported, and since when
+// coordinators are missing. Rules: spec/safety.md [S35], [S47], [S48], [S68], [S162]-[S165], spec/restart.md [T11].
 import { isAvailable } from "../model/availability.ts";
 import { localityKeys, localityOf, processesByInstance, processesOf } from "../model/locality.ts";
 import { isTest } from "../model/process-class.ts";
+import { hasReported } from "../model/process-group.ts";
 import { missingCoordinators } from "../plan/coordinators/coordinator-validity.ts";
 import { statusGap } from "../plan/safety/evidence.ts";
 import { noteRoles } from "../plan/safety/role-history.ts";
 import type { RoleHistories } from "../plan/safety/role-history.ts";
 import { groupsOf, knownDeadAddresses, processKey } from "../plan/safety/view.ts";
 import type { SafetyView } from "../plan/safety/view.ts";
-import type { DatabaseObservation, SeenStatus } from "../plan/snapshot.ts";
+import type { DatabaseObservation, ReportedPlace, SeenStatus } from "../plan/snapshot.ts";
 import { noNeighbours, UnshownNeighbours } from "./neighbours.ts";
 import type { Neighbours } from "./neighbours.ts";
 
@@ -27,6 +28,8 @@ export class StatusMemory {
   #statuses: readonly SeenStatus[] = [];
   #watchedSinceMs: number | undefined;
   #missingGroups: ReadonlyMap<string, number> = new Map();
+  #resourceUid: string | undefined;
+  #places: ReadonlyMap<string, ReportedPlace> = new Map();
   readonly #foreign = new Map<string, ForeignProcess>();
   readonly #unshown = new UnshownNeighbours();
   #histories: RoleHistories = new Map();
@@ -47,6 +50,11 @@ export class StatusMemory {
     return this.#missingGroups;
   }
 
+  /** Where our own process groups reported, also for a while after the status of the resource has forgotten them. */
+  get reportedPlaces(): ReadonlyMap<string, ReportedPlace> {
+    return this.#places;
+  }
+
   /** What statuses have shown of our own process groups. */
   get histories(): RoleHistories {
     return this.#histories;
@@ -65,6 +73,7 @@ export class StatusMemory {
   ): void {
     if (latest.kind !== "seen" || latest.observedMs === this.#statuses[0]?.observedMs) return;
     const { kind: _kind, ...seen } = latest;
+    this.#notePlaces(view, seen.observedMs);
     this.#noteCoordinators(seen, view);
     const gap = statusGap(seen.status, knownDeadAddresses(view), view.memory);
     const isComplete = gap === undefined;
@@ -101,6 +110,21 @@ export class StatusMemory {
     this.#missingCoordinators = new Map(
       missing.map((address) => [address, before.get(address) ?? observedMs]),
     );
+  }
+
+  /** Those of a resource that was deleted and created again say nothing about it. */
+  #notePlaces({ cluster }: Pick<SafetyView, "cluster">, observedMs: number): void {
+    const { uid } = cluster.metadata;
+    const before = uid === this.#resourceUid ? [...this.#places] : [];
+    const kept = before.filter(([, { listedMs }]) => Math.abs(observedMs - listedMs) <= memoryMs);
+    const places = new Map(kept);
+    for (const group of groupsOf({ cluster })) {
+      if (!hasReported(group)) continue;
+      const { processGroupID, faultDomain, firstReported } = group;
+      places.set(processGroupID, { faultDomain, firstReported, listedMs: observedMs });
+    }
+    this.#resourceUid = uid;
+    this.#places = places;
   }
 
   #noteGroups(

@@ -1,7 +1,7 @@
 // Everything that a decision may look at, read once: the resource, its Kubernetes objects, what the database
 // and the sidecars said and when, the time, and the seed of every random choice. A plan is a function of it
 // and of nothing else. Rules: spec/plan.md [P1], [P8].
-import type { FoundationDBCluster } from "../api/cluster.ts";
+import type { FoundationDBCluster, ProcessGroupStatus } from "../api/cluster.ts";
 import type {
   ConfigMap,
   NetworkPolicy,
@@ -86,6 +86,11 @@ export interface ActionRefusal {
   what: string;
   reason: RefusalReason;
   message: string;
+}
+
+/** Where a process group reported, and when the status of the resource was last seen to list it. */
+export interface ReportedPlace extends Pick<ProcessGroupStatus, "faultDomain" | "firstReported"> {
+  readonly listedMs: number;
 }
 
 /** A status with the time at which it was asked for, and that of the answer: it was made in between. */
@@ -240,6 +245,8 @@ export interface Snapshot {
   readonly missingGroups?: ReadonlyMap<string, number>;
   /** What statuses have shown of our own processes; nothing is known without it. */
   readonly histories?: RoleHistories;
+  /** Where process groups reported, also of those that the status of the resource has forgotten lately. */
+  readonly reportedPlaces?: ReadonlyMap<string, ReportedPlace>;
   /** Answers to the questions of earlier passes. */
   readonly knowledge: DatabaseKnowledge;
   /** The oldest first. */

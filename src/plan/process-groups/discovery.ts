@@ -1,5 +1,5 @@
 // Finds process groups that have objects but no entry in the status, so that a lost status or a crash
-// between two writes loses nothing. Rules: spec/plan.md [P22].
+// between two writes loses nothing. Rules: spec/plan.md [P22], spec/safety.md [S165].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { labelsOf } from "../../api/effective.ts";
 import { distributionKeyLabel } from "../../build/labels.ts";
@@ -26,7 +26,10 @@ export function discoverGroups(snapshot: Snapshot, known: readonly ProcessGroup[
     if (name !== nameOf(podNameOf(clusterName, processClass, id))) return;
     ids.add(id);
     const key = labels?.[distributionKeyLabel] ?? "";
-    const group = newProcessGroup(id, processClass, snapshot.nowMs);
+    const group = {
+      ...newProcessGroup(id, processClass, snapshot.nowMs),
+      ...placeOf(snapshot, id),
+    };
     found.push(key === "" ? group : packedInto(group, key));
   };
   for (const pod of snapshot.pods.values()) look(pod, (podName) => podName);
@@ -38,4 +41,15 @@ export function discoverGroups(snapshot: Snapshot, known: readonly ProcessGroup[
     return before === undefined || compareProcessGroups(before, group) <= 0;
   });
   return isSorted ? all : all.sort(compareProcessGroups);
+}
+
+function placeOf(
+  { reportedPlaces }: Snapshot,
+  id: string,
+): Pick<ProcessGroup, "faultDomain" | "firstReported"> {
+  const { faultDomain, firstReported } = reportedPlaces?.get(id) ?? {};
+  return {
+    ...(faultDomain === undefined ? {} : { faultDomain }),
+    ...(firstReported === undefined ? {} : { firstReported }),
+  };
 }

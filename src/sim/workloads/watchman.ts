@@ -481,12 +481,12 @@ export class Watchman {
     }
   }
 
-  /** What is lost elsewhere for so long that the database has made good for it is missed no more. */
-  #isOvercome(name: string, podName: string): boolean {
+  /** What is lost for so long that the database has made good for it is missed no more, where its operator cannot know of it: elsewhere, or in a wiped status. */
+  #isOvercome(name: string, podName: string, group: ProcessGroup): boolean {
     const owners = [name, podName].map(
       (each) => this.#served.get(each)?.metadata.labels?.[nameLabel],
     );
-    if (owners[0] === owners[1]) return false;
+    if (owners[0] === owners[1] && hasReported(group)) return false;
     const isLongAgo = this.#nowMs() - (this.#lostMs.get(name) ?? Infinity) > healingMs;
     const shards = this.#theWorld().fdb.truth.replicas();
     return isLongAgo && shards.every(({ replicas }) => replicas.every(({ isLive }) => isLive));
@@ -502,7 +502,7 @@ export class Watchman {
       if (this.#wasNeverSeen(name, group)) continue;
       const present = this.#pods.get(name);
       const isDown = present === undefined || !isServing(present);
-      if (isDown && !this.#isOvercome(name, podName)) down.add(zone);
+      if (isDown && !this.#isOvercome(name, podName, group)) down.add(zone);
     }
     return down;
   }
