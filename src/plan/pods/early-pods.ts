@@ -1,7 +1,7 @@
 // Pods before there is a database: what was specified wrongly is made right at once. Outdated pods are made anew in place.
 // Process groups that are to go cannot be excluded and removed yet: where their pods take the room of their successors,
 // the pods go first. Volumes stay until a database proves them empty; then the pods come back to be excluded.
-// Rules: spec/restart.md [T100], spec/removal.md [R110], spec/safety.md [S140].
+// Rules: spec/restart.md [T100], spec/removal.md [R110], spec/safety.md [S140], spec/adoption.md [ADO22].
 import { isAdopting } from "../../api/adoption.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
@@ -15,13 +15,14 @@ import { isCoordinator } from "../safety/coordinators.ts";
 import { databaseDoubt, isBeforeDatabase, isBoundToAddress } from "../safety/no-database.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { nothing } from "../step.ts";
 import type { Draft, PlanEvent, StepResult } from "../step.ts";
-import { deletionOf, podNames, updatingEvent } from "./next-pods.ts";
+import { heldWait, hold } from "../hold.ts";
+import type { NewWait } from "../wait.ts";
+import { deletionOf, podNames, purposeOf, updatingEvent } from "./next-pods.ts";
 import { zoneOf } from "./outdated-pods.ts";
 import type { PodUpdate } from "./outdated-pods.ts";
 import { viewOf } from "../view/cluster-view.ts";
-import { isWithinReach } from "../view/version-to-ask.ts";
+import { hadTimeToServe, isWithinReach } from "../view/version-to-ask.ts";
 
 /** What goes at once because there is no database, and how; undefined when there may be one. */
 export function earlyDeletion(
@@ -29,13 +30,16 @@ export function earlyDeletion(
   draft: Draft,
 ): { updates: readonly PodUpdate[]; result: StepResult } | undefined {
   if (!isBeforeDatabase(snapshot) || databaseDoubt(snapshot) !== undefined) return undefined;
-  const outdated = podsOf(snapshot, draft, isToRenew);
+  const all = podsOf(snapshot, draft, isToRenew);
+  const outdated = all.filter(({ pod }) => hadTimeToServe(snapshot, pod));
+  const waits = waitsFor(all.filter((update) => !outdated.includes(update)));
   const inTheWay = podsOf(snapshot, draft, isInTheWay(snapshot, draft));
-  const updates = [...outdated, ...inTheWay];
+  const updates = [...all, ...inTheWay];
+  const going = [...outdated, ...inTheWay];
   const evidenceMs = evidenceMsOf(snapshot);
-  const action = { ...deletionOf("early", updates), evidenceMs, needsLock: false };
-  if (updates.length === 0 || refusalOf(snapshot, draft.groups, action) !== undefined) {
-    return { updates, result: nothing };
+  const action = { ...deletionOf("early", going), evidenceMs, needsLock: false };
+  if (going.length === 0 || refusalOf(snapshot, draft.groups, action) !== undefined) {
+    return { updates, result: { waits } };
   }
   const events: PlanEvent[] = [];
   if (outdated.length > 0) {
@@ -45,7 +49,16 @@ export function earlyDeletion(
     const message = `Deleting pods that take the room of their successors: ${podNames(inTheWay)}`;
     events.push({ type: "Normal", reason: "UpdatingPods", message });
   }
-  return { updates, result: { actions: [action], events } };
+  return { updates, result: { actions: [action], events, waits } };
+}
+
+/** What serves a moment later would be taken down as a whole, and what is outdated then is made anew in turn. */
+function waitsFor(young: readonly PodUpdate[]): NewWait[] {
+  if (young.length === 0) return [];
+  const message = "The database may be about to serve: these pods are younger than a minute";
+  const remedy = "Nothing: it happens then, in turn where the database serves by then.";
+  const held = hold("PodUpdateHeld", message, remedy, 2_000);
+  return [heldWait("updatePods", held, purposeOf(young))];
 }
 
 type Question = (

@@ -39,7 +39,7 @@ import { groupsOf, knownDeadAddresses, zoneOfGroup } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { withGroups } from "../view/cluster-view.ts";
 import { fenceWish } from "../view/fence.ts";
-import { isWithinReach } from "../view/version-to-ask.ts";
+import { hadTimeToServe, isWithinReach } from "../view/version-to-ask.ts";
 import { claimStateText, isDataInPod, volumeProblem } from "./volumes.ts";
 
 /** Why the act may not happen now; undefined when it may. */
@@ -130,18 +130,24 @@ function earlyRefusal(
   return refusal("CertificateMissing", `${id} is a coordinator that is known by its address`);
 }
 
-/** Servers of another protocol than that of the client that asked may serve all the same. */
+/** Servers of another protocol than that of the client that asked may serve all the same, and young ones soon. */
 function reachDoubt(
   view: SafetyView,
   action: DisruptiveAction & { type: "deletePods" },
 ): Refusal | undefined {
-  const unseen = action.pods.find(({ basis }) => {
+  for (const { basis, processGroupId: id } of action.pods) {
     const pod = view.pods.get(basis.name);
-    return pod !== undefined && !isWithinReach(view, view.database, pod);
-  });
-  if (unseen === undefined) return undefined;
-  const id = unseen.processGroupId;
-  return refusal("StatusIncomplete", `a client of another version than that of ${id} was asked`);
+    if (pod === undefined) continue;
+    if (!isWithinReach(view, view.database, pod)) {
+      const message = `a client of another version than that of ${id} was asked`;
+      return refusal("StatusIncomplete", message);
+    }
+    if (!hadTimeToServe(view, pod)) {
+      const message = `the status was asked for before the pod of ${id} was a minute old`;
+      return refusal("EvidenceStale", message);
+    }
+  }
+  return undefined;
 }
 
 export function evidenceLimits(view: SafetyView): EvidenceLimits {
