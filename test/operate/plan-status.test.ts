@@ -67,19 +67,6 @@ test("[P22] a lost status is found again from the objects", () => {
   assert.ok(plan.isReconciled);
 });
 
-test("[S165] a process group that was found again counts as reported where the operator saw it report", () => {
-  const world = settled();
-  const log = world.cluster.status?.processGroups?.find((one) => one.processClass === "log");
-  const { processGroupID: id = "" } = log ?? {};
-  world.cluster = { ...world.cluster, status: undefined };
-  world.statusOverlay = { processes: {} };
-  const place = { faultDomain: "zone-7", firstReported: undefined, listedMs: 0 };
-  const zones = (reportedPlaces: ReadonlyMap<string, typeof place>) =>
-    world.plan({ reportedPlaces }).status.processGroups?.map((group) => group.faultDomain);
-  assert.deepEqual(zones(new Map()), [undefined, undefined, undefined]);
-  assert.deepEqual(zones(new Map([[id, place]])), ["zone-7", undefined, undefined]);
-});
-
 test("[P22] an edited id label brings no process group to life", () => {
   const world = settled();
   editPod(world, podName(world, "log"), (pod) => ({
