@@ -144,6 +144,11 @@ export function processPort(processNumber: number, tls: boolean): number {
   return (tls ? 4498 : 4499) + 2 * processNumber;
 }
 
+/** The number of the process that listens on a port, with TLS or without; of no process where it is none. */
+export function processNumberAt(port: number): number {
+  return Math.floor((port - 4498) / 2);
+}
+
 /** Which kinds of listener a process must have; both while a cluster changes from one to the other. */
 export interface RequiredAddresses {
   tls?: boolean | undefined;

@@ -1,5 +1,6 @@
-// Who tries to take part in the database with a protocol that it does not speak. Rules: spec/upgrade.md [U51].
-import { parseAddress } from "./address.ts";
+// Who tries to take part in the database with a protocol that it does not speak. Rules: spec/upgrade.md [U51], [U90].
+import { parseAddress, processNumberAt } from "./address.ts";
+import type { ProcessAddress } from "./address.ts";
 import type { DatabaseStatus } from "./database-status.ts";
 import { localityKeys, localityOf, processesOf } from "./locality.ts";
 
@@ -8,16 +9,36 @@ export function incompatibleHosts(
   status: DatabaseStatus,
   dataCenter: string | undefined,
 ): ReadonlySet<string> {
-  const hosts = new Set<string>();
+  return turnedAway(status, dataCenter, ({ host }) => host);
+}
+
+/** The same server by server, see serverKey: of a pod with several servers others may take part. */
+export function incompatibleServers(
+  status: DatabaseStatus,
+  dataCenter: string | undefined,
+): ReadonlySet<string> {
+  return turnedAway(status, dataCenter, ({ host, port }) => serverKey(host, processNumberAt(port)));
+}
+
+export function serverKey(host: string, processNumber: number): string {
+  return `${host} ${processNumber}`;
+}
+
+function turnedAway(
+  status: DatabaseStatus,
+  dataCenter: string | undefined,
+  keyOf: (address: ProcessAddress) => string,
+): ReadonlySet<string> {
+  const keys = new Set<string>();
   for (const text of status.cluster?.incompatible_connections ?? []) {
     const address = parseAddress(text);
-    if (address.ok) hosts.add(address.value.host);
+    if (address.ok) keys.add(keyOf(address.value));
   }
-  if (hosts.size === 0) return hosts;
+  if (keys.size === 0) return keys;
   for (const process of processesOf(status)) {
     const isOurs = !dataCenter || localityOf(process, localityKeys.dataCenter) === dataCenter;
     const address = parseAddress(process.address ?? "");
-    if (isOurs && address.ok) hosts.delete(address.value.host);
+    if (isOurs && address.ok) keys.delete(keyOf(address.value));
   }
-  return hosts;
+  return keys;
 }

@@ -192,6 +192,33 @@ test("[U54] data that runs ahead explains why the database has not fully recover
   }
 });
 
+for (const number of [1, 2]) {
+  test(`[U90] storage server ${number} of two in a pod that ran ahead explains it, too, and the other one restarts`, () => {
+    const world = prepared({ storageServersPerPod: 2 });
+    const found = idsOf(world).find((each) => each.startsWith("storage")) ?? "";
+    const names = Object.keys(world.processes).filter(
+      (name) => world.processes[name]?.locality?.["instance_id"] === found,
+    );
+    const port = number === 1 ? ":4501" : ":4503";
+    const isAhead = (name: string): boolean =>
+      world.processes[name]?.address?.endsWith(port) ?? false;
+    const [ahead = ""] = names.filter(isAhead);
+    const [other = ""] = names.filter((name) => !isAhead(name));
+    const { address = "" } = world.processes[ahead] ?? {};
+    delete world.processes[ahead];
+    world.statusOverlay = {
+      ...world.statusOverlay,
+      bounce_impact: { can_clean_bounce: false, reason: "not recovered" },
+      incompatible_connections: [address],
+    };
+    world.pass();
+    world.nowMs += 60_000;
+    world.pass();
+    const { addresses } = killOf(world.plan());
+    assert.ok(addresses.includes(world.processes[other]?.address ?? "none"), addresses.join());
+  });
+}
+
 for (const [ahead, version] of [
   ["storage", "7.4.6"],
   ["stateless", oldVersion],

@@ -25,6 +25,7 @@ import type { Plan } from "../../src/plan/chain.ts";
 import type { ClusterFacts } from "../../src/plan/facts.ts";
 import { withSpecInForce } from "../../src/plan/status/spec-in-force.ts";
 import { PlanMemory } from "../../src/plan/view/plan-memory.ts";
+import { shapeOfPod } from "../../src/plan/view/pod-shape.ts";
 import { defaultPlanOptions, nothingRemembered } from "../../src/plan/snapshot.ts";
 import type { DatabaseObservation, SidecarObservation, Snapshot } from "../../src/plan/snapshot.ts";
 import type { NewWait } from "../../src/plan/wait.ts";
@@ -226,11 +227,15 @@ export class PlanWorld {
       const configuration = JSON.parse(text) as MonitorConfiguration;
       if (configuration.runServers === false) continue;
       const environment = JSON.parse(annotations[annotationKeys.launcherEnvironment] ?? "{}");
-      const commandLine = [
-        "/usr/bin/fdbserver",
-        ...configuration.arguments.map((argument) => renderArgument(argument, 1, environment)),
-      ].join(" ");
-      processes[pod.metadata.name ?? ""] = processOf(commandLine, configuration.version);
+      const name = pod.metadata.name ?? "";
+      for (let number = 1; number <= shapeOfPod(this, pod).servers; number += 1) {
+        const commandLine = [
+          "/usr/bin/fdbserver",
+          ...configuration.arguments.map((one) => renderArgument(one, number, environment)),
+        ].join(" ");
+        const key = number === 1 ? name : `${name}-${number}`;
+        processes[key] = processOf(commandLine, configuration.version);
+      }
     }
     return processes;
   }

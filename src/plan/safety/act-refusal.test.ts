@@ -220,6 +220,41 @@ test("[S77][U54] what runs ahead in an incompatible upgrade is no loss to its re
   assert.match(reasonOf(sample, deleting(["storage-3"])), /^BudgetExhausted/);
 });
 
+for (const [second, port, isRefused] of [
+  ["still reports", 4501, false],
+  ["still reports", 4500, false],
+  ["ran ahead as well", 4501, false],
+  ["is down", 4501, true],
+  ["still reports, and only a client beside it is listed", 0, true],
+] as const) {
+  test(`[U90] a pod whose first server is listed at port ${port} and whose second one ${second}: the restart is ${isRefused ? "refused" : "done"}`, () => {
+    const sample = sampleDatabase();
+    const listed = ["storage-1", "storage-2"].flatMap((id) => {
+      const [host = ""] = sampleGroup(sample, id).addresses ?? [];
+      const processes = sample.status.cluster?.processes ?? {};
+      const first = processes[id];
+      assert.ok(first);
+      processes[`${id}-2`] = { ...first, address: `${host}:4503` };
+      const pod = sample.pods.get(`sample-${id}`);
+      assert.ok(pod);
+      const env = [{ name: "STORAGE_SERVERS_PER_POD", value: "2" }];
+      sample.pods.set(`sample-${id}`, {
+        ...pod,
+        spec: { ...pod.spec, containers: [{ name: "foundationdb", env }] },
+      });
+      killSample(sample, id);
+      if (!second.startsWith("still")) killSample(sample, `${id}-2`);
+      const own = `${host}:${port}${port === 4500 ? ":tls" : ""}`;
+      return second === "ran ahead as well" ? [own, `${host}:4503`] : [own];
+    });
+    const { cluster } = sample.status;
+    sample.status = { ...sample.status, cluster: { ...cluster, incompatible_connections: listed } };
+    sample.runningVersion = "7.1.57";
+    const reason = reasonOf(sample, { ...killing, isUpgrade: true });
+    assert.equal(reason.startsWith("BudgetExhausted"), isRefused, reason);
+  });
+}
+
 test("[S78] pods of two zones are not taken down together at a fault tolerance of one", () => {
   const sample = sampleDatabase();
   assert.equal(reasonOf(sample, deleting(["storage-1", "log-1"])), "");

@@ -27,7 +27,7 @@ import { evictionRefusal } from "./evictions.ts";
 import { faultToleranceProblem } from "./fault-tolerance.ts";
 import { lowerLimitsRefusal } from "./lower-limits.ts";
 import { stopRefusal } from "./sleep-obstacles.ts";
-import { groupsAhead, versionRefusal } from "./version-refusal.ts";
+import { groupsMerelyAhead, versionRefusal } from "./version-refusal.ts";
 import { claimWithOtherLayout, databaseDoubt, isBoundToAddress } from "./no-database.ts";
 import { handsOffRefusal } from "./persons-maintenance.ts";
 import { quarantineRefusal } from "./quarantine.ts";
@@ -302,7 +302,7 @@ export function restartRefusal(
 ): Refusal | undefined {
   const version = versionRefusal(view, isIncompatibleUpgrade);
   if (version !== undefined) return version;
-  const left = [...(isIncompatibleUpgrade ? groupsAhead(view) : []), ...servingAtRisk(view)];
+  const left = [...(isIncompatibleUpgrade ? groupsMerelyAhead(view) : []), ...servingAtRisk(view)];
   const budget = view.checks.budget(without(view, left));
   if (budget.downZones.size <= budget.tolerance) return undefined;
   return refusal("BudgetExhausted", budget.reason);

@@ -8,7 +8,9 @@ import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
 import type { SafetyView } from "./view.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
-import { incompatibleHosts } from "../../model/incompatible-hosts.ts";
+import { parseAddress, processNumberAt } from "../../model/address.ts";
+import type { StatusProcess } from "../../model/database-status.ts";
+import { incompatibleServers, serverKey } from "../../model/incompatible-hosts.ts";
 import { processesByInstance } from "../../model/locality.ts";
 import { groupsOf, isPodReady } from "./view.ts";
 import { viewOf } from "../view/cluster-view.ts";
@@ -29,20 +31,42 @@ export function versionRefusal(
   return refusal("ActInFlight", `pods are prepared for version ${nameList(prepared)}`);
 }
 
-// Process groups that ran ahead in an incompatible upgrade: their process restarted after its pod had been prepared, speaks the new
-// protocol and is lost to the others until they restart too. Rules: spec/upgrade.md [U54].
+// Process groups of which a server ran ahead in an incompatible upgrade: its process restarted after its pod had been prepared,
+// speaks the new protocol and is lost to the others until they restart too. Rules: spec/upgrade.md [U54], [U90].
 /** None while no status is seen. */
-export function groupsAhead(
-  view: Pick<SafetyView, "cluster" | "pods" | "database" | "memory">,
-): readonly ProcessGroup[] {
+export function groupsAhead(view: AheadView): readonly ProcessGroup[] {
+  return groupsWithAhead(view).map(({ group }) => group);
+}
+
+/** Those of them that miss nothing else: what neither reports nor ran ahead is a loss as ever. */
+export function groupsMerelyAhead(view: AheadView): readonly ProcessGroup[] {
+  return groupsWithAhead(view)
+    .filter(({ isComplete }) => isComplete)
+    .map(({ group }) => group);
+}
+
+type AheadView = Pick<SafetyView, "cluster" | "pods" | "database" | "memory">;
+
+function groupsWithAhead(view: AheadView): { group: ProcessGroup; isComplete: boolean }[] {
   if (view.database.kind !== "seen") return [];
   const { status } = view.database;
-  const hosts = incompatibleHosts(status, view.cluster.spec.dataCenter);
-  if (hosts.size === 0) return [];
+  const listed = incompatibleServers(status, view.cluster.spec.dataCenter);
+  if (listed.size === 0) return [];
   const reporting = processesByInstance(view, status);
-  return groupsOf(view).filter((group) => {
-    const pod = viewOf(view).of(group).pod;
-    if (pod === undefined || !isPodReady(pod) || reporting.has(group.processGroupID)) return false;
-    return (group.addresses ?? []).some((address) => hosts.has(address));
+  return groupsOf(view).flatMap((group) => {
+    const { pod, shape } = viewOf(view).of(group);
+    if (pod === undefined || shape === undefined || !isPodReady(pod)) return [];
+    const present = new Set((reporting.get(group.processGroupID) ?? []).map(processNumberOf));
+    const numbers = Array.from({ length: shape.servers }, (_, index) => index + 1);
+    const missing = numbers.filter((number) => !present.has(number));
+    const ahead = missing.filter((number) =>
+      (group.addresses ?? []).some((host) => listed.has(serverKey(host, number))),
+    );
+    return ahead.length === 0 ? [] : [{ group, isComplete: ahead.length === missing.length }];
   });
+}
+
+function processNumberOf({ address = "" }: StatusProcess): number | undefined {
+  const found = parseAddress(address);
+  return found.ok ? processNumberAt(found.value.port) : undefined;
 }
