@@ -200,6 +200,24 @@ test("[S77] a restart in place is not charged, but nothing may be down beyond th
   assert.match(reasonOf(sample, killing), /^BudgetExhausted: .*can lose 1 zone.*log-2/);
 });
 
+for (const [what, action, expected] of [
+  ["an update", deleting(["storage-1"]), "EvidenceStale"],
+  ["a removal", removing(["storage-1", "certificate"]), "EvidenceStale"],
+  ["a pod that has ended", deleting(["storage-1"], "terminal"), ""],
+  ["people's own fault", deleting(["storage-1"], "buggify"), ""],
+] as const) {
+  test(`[S166] a process group that the resource does not list any more: ${what}`, () => {
+    const sample = sampleDatabase();
+    const { status: podStatus } = sample.pods.get("sample-storage-1") ?? {};
+    if (what === "a pod that has ended") Object.assign(podStatus ?? {}, { phase: "Failed" });
+    const index = sample.groups.findIndex((group) => group.processGroupID === "storage-1");
+    sample.groups.splice(index, 1);
+    const message = "the status of the resource does not list storage-1 any more";
+    const refused = expected === "" ? "" : `${expected}: ${message}`;
+    assert.equal(reasonOf(sample, action), refused);
+  });
+}
+
 test("[S77][U54] what runs ahead in an incompatible upgrade is no loss to its restart, and to no other act", () => {
   const sample = sampleDatabase();
   const addresses = ["storage-1", "log-2"].map((id) => {

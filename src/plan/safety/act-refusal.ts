@@ -3,9 +3,6 @@
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { isMarkedForRemoval } from "../../model/process-group.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
-import { processesOfInstance } from "../../model/locality.ts";
-import type { Pod } from "../../kube/generated/types.ts";
-import type { Stored } from "../../kube/resource.ts";
 import { takesNothing } from "../action.ts";
 import type { DisruptiveAction, RemovalOrder } from "../action.ts";
 import { leavingIds, modeInCommand } from "./hall-readiness.ts";
@@ -23,6 +20,7 @@ import {
   unreadableRefusal,
 } from "./evidence.ts";
 import type { EvidenceLimits } from "./evidence.ts";
+import { changedObjects, unlistedProblem } from "./changed-objects.ts";
 import { evictionRefusal } from "./evictions.ts";
 import { faultToleranceProblem } from "./fault-tolerance.ts";
 import { lowerLimitsRefusal } from "./lower-limits.ts";
@@ -54,6 +52,8 @@ export function actRefusal(view: SafetyView, action: DisruptiveAction): Refusal 
   }
   // A pod that ended, or has not started, takes nothing with it.
   if (takesNothing(action)) return undefined;
+  const unlisted = unlistedProblem(view, action);
+  if (unlisted !== undefined) return refusal("EvidenceStale", unlisted);
   if (action.type === "deletePods" && action.because === "early") return earlyRefusal(view, action);
   if (action.type === "deletePods" && action.because === "hibernate") return stopRefusal(view);
   return (
@@ -75,23 +75,6 @@ function creationRefusal(view: SafetyView): Refusal | undefined {
   return refusal("CertificateMissing", `data may lie elsewhere on the volume of ${claim}`);
 }
 
-/** The objects that the act was decided on must still be those that exist. */
-function changedObjects(view: SafetyView, action: DisruptiveAction): string | undefined {
-  if (action.type !== "deletePods" && action.type !== "fencePods") return undefined;
-  for (const { basis, processGroupId } of action.pods) {
-    const pod = view.pods.get(basis.name);
-    if (pod === undefined || pod.metadata.uid !== basis.uid) return "the pod is another one";
-    if (action.type === "fencePods") continue;
-    const phase = pod.status?.phase;
-    const isTerminal = phase === "Failed" || phase === "Succeeded";
-    if (action.because === "terminal" && !isTerminal) return "the pod has not ended";
-    if (action.because === "unstarted" && hasStarted(view, pod, processGroupId)) {
-      return "the pod has started";
-    }
-  }
-  return undefined;
-}
-
 /** A pod that goes takes the data with it when its claim does not stay, whatever the pod goes for. */
 export function volumeRefusal(view: SafetyView, action: DisruptiveAction): Refusal | undefined {
   if (action.type !== "deletePods") return undefined;
@@ -108,13 +91,6 @@ export function volumeRefusal(view: SafetyView, action: DisruptiveAction): Refus
     return refusal("VolumeAtRisk", message);
   }
   return undefined;
-}
-
-/** Its containers run, or the database knows a process of it. */
-function hasStarted(view: SafetyView, pod: Stored<Pod>, processGroupId: string): boolean {
-  const phase = pod.status?.phase ?? "Pending";
-  if (phase !== "Pending" || view.database.kind !== "seen") return phase !== "Pending";
-  return processesOfInstance(view, view.database.status, processGroupId).length > 0;
 }
 
 /** Before there is a database, pods are no loss to anybody, as long as its coordinators will be found again. */
