@@ -215,8 +215,11 @@ test("[KUBELET9] a container that ends is started again at once, with its count 
   await cluster.advance(40);
   const status = (await cluster.pod("p"))?.status?.containerStatuses?.[0];
   assert.equal(status?.restartCount, 1);
-  assert.equal(status?.lastState?.terminated?.exitCode, 3);
-  assert.ok(status?.state?.running);
+  const { exitCode, startedAt, finishedAt } = status?.lastState?.terminated ?? {};
+  assert.equal(exitCode, 3);
+  const [beganMs, endedMs] = [startedAt, finishedAt].map((time) => Date.parse(time ?? ""));
+  assert.equal((endedMs ?? 0) - (beganMs ?? 0), 30_000);
+  assert.ok(Date.parse(status?.state?.running?.startedAt ?? "") >= (endedMs ?? 0));
   cluster.stop();
 });
 

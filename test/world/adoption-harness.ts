@@ -3,7 +3,13 @@ import { strict as assert } from "node:assert";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
-import { configMaps, persistentVolumeClaims, pods, services } from "../../src/kube/resource.ts";
+import {
+  configMaps,
+  nodes,
+  persistentVolumeClaims,
+  pods,
+  services,
+} from "../../src/kube/resource.ts";
 import type { Resource } from "../../src/kube/resource.ts";
 import { exampleCluster } from "./example.ts";
 import { TestWorld } from "./world-harness.ts";
@@ -69,6 +75,13 @@ export async function afterLoss(
     assert.deepEqual(await claimUids(world), claims, "and no other ones");
     world.assertDataSafe();
   });
+}
+
+export async function cordonAll(world: TestWorld, unschedulable: boolean): Promise<void> {
+  for (const { metadata } of (await world.client.list(nodes, {})).items) {
+    const name = metadata.name ?? "";
+    await world.client.patch(nodes, { name }, { spec: { unschedulable } }, { type: "merge" });
+  }
 }
 
 export async function claimsNow(world: TestWorld) {

@@ -4,11 +4,11 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
-import { nodes } from "../../src/kube/resource.ts";
 import {
   adopt,
   afterLoss,
   before,
+  cordonAll,
   loseAllButDisks,
   made,
   nameLabel,
@@ -21,13 +21,6 @@ import { minuteMs, securedProcesses, TestWorld } from "./world-harness.ts";
 
 const namespace = "default";
 const key = { namespace, name: "sample" };
-
-async function cordonAll(world: TestWorld, unschedulable: boolean): Promise<void> {
-  for (const { metadata } of (await world.client.list(nodes, {})).items) {
-    const name = metadata.name ?? "";
-    await world.client.patch(nodes, { name }, { spec: { unschedulable } }, { type: "merge" });
-  }
-}
 
 const ownLabels = { app: "books" };
 const kinds: readonly (readonly [string, Partial<ClusterSpec>])[] = [

@@ -342,37 +342,6 @@ test("[ADO7] another version that is wished for while the database comes back do
   }, former);
 });
 
-test("[ADO22] a database that comes back is not taken down while its servers have just started", async () => {
-  const automationOptions = { podUpdateStrategy: "Delete" } as const;
-  const former = { ...before, automationOptions };
-  await afterLoss(async (world, { connectionString: seedConnectionString }) => {
-    await world.createCluster({ ...former, adopt, seedConnectionString });
-    const addresses = async (): Promise<string[]> => {
-      const found = (await world.pods()).map(({ status }) => status?.podIP ?? "");
-      return found.includes("") ? [] : found;
-    };
-    await world.until(async () => (await addresses()).length > 0, "all pods have addresses");
-    // The servers need a while to find each other.
-    const { faults } = world.world.fdb;
-    for (const address of await addresses()) faults.cutAddress(address);
-    await world.until(
-      async () => (await world.pods()).every(({ status }) => status?.phase === "Running"),
-      "all pods run",
-    );
-    const env = [{ name: "CHANGED", value: "meanwhile" }];
-    const podTemplate = { spec: { containers: [{ name: "foundationdb", env }] } };
-    await world.changeSpec({ processes: { general: { podTemplate } } });
-    await world.clock.advance(20_000);
-    for (const address of await addresses()) faults.restoreAddress(address);
-    await world.untilReconciled(40 * minuteMs);
-    const early = acts(world, "deletePods").filter(({ because }) => because === "early");
-    assert.deepEqual(early, []);
-    const waits = world.activities.flatMap((each) => (each.type === "waits" ? each.waits : []));
-    assert.ok(waits.some(({ message }) => message.includes("may be about to serve")));
-    await assertAllCopies(world);
-  }, former);
-});
-
 test("[ADO2] another prefix than that of the volumes is refused, and the remedy names the right one", async () => {
   await afterLoss(async (world, { connectionString: seedConnectionString }) => {
     await world.createCluster({

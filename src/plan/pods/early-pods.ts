@@ -17,12 +17,14 @@ import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft, PlanEvent, StepResult } from "../step.ts";
 import { heldWait, hold } from "../hold.ts";
+import { nameList } from "../wait.ts";
 import type { NewWait } from "../wait.ts";
 import { deletionOf, podNames, purposeOf, updatingEvent } from "./next-pods.ts";
 import { zoneOf } from "./outdated-pods.ts";
 import type { PodUpdate } from "./outdated-pods.ts";
 import { viewOf } from "../view/cluster-view.ts";
-import { hadTimeToServe, isWithinReach } from "../view/version-to-ask.ts";
+import { isWithinReach } from "../view/version-to-ask.ts";
+import { youngServers } from "../view/young-servers.ts";
 
 /** What goes at once because there is no database, and how; undefined when there may be one. */
 export function earlyDeletion(
@@ -31,8 +33,12 @@ export function earlyDeletion(
 ): { updates: readonly PodUpdate[]; result: StepResult } | undefined {
   if (!isBeforeDatabase(snapshot) || databaseDoubt(snapshot) !== undefined) return undefined;
   const all = podsOf(snapshot, draft, isToRenew);
-  const outdated = all.filter(({ pod }) => hadTimeToServe(snapshot, pod));
-  const waits = waitsFor(all.filter((update) => !outdated.includes(update)));
+  const young = youngServers(snapshot);
+  const outdated = all.filter(({ pod }) => young(pod) === undefined);
+  const waits = waitsFor(
+    all.filter((update) => !outdated.includes(update)),
+    young,
+  );
   const inTheWay = podsOf(snapshot, draft, isInTheWay(snapshot, draft));
   const updates = [...all, ...inTheWay];
   const going = [...outdated, ...inTheWay];
@@ -53,12 +59,16 @@ export function earlyDeletion(
 }
 
 /** What serves a moment later would be taken down as a whole, and what is outdated then is made anew in turn. */
-function waitsFor(young: readonly PodUpdate[]): NewWait[] {
-  if (young.length === 0) return [];
-  const message = "The database may be about to serve: these pods are younger than a minute";
+function waitsFor(
+  staying: readonly PodUpdate[],
+  young: ReturnType<typeof youngServers>,
+): NewWait[] {
+  const names = new Set(staying.map(({ pod }) => young(pod) ?? ""));
+  if (names.size === 0) return [];
+  const message = `The database may be about to serve: servers have run for less than a minute in ${nameList([...names])}`;
   const remedy = "Nothing: it happens then, in turn where the database serves by then.";
   const held = hold("PodUpdateHeld", message, remedy, 2_000);
-  return [heldWait("updatePods", held, purposeOf(young))];
+  return [heldWait("updatePods", held, purposeOf(staying))];
 }
 
 type Question = (

@@ -35,10 +35,11 @@ export function updateIdlePods(snapshot: Snapshot, draft: Draft): StepResult {
     evidenceMs,
     needsLock: false,
   };
-  const { actions = [], events = [] } = early?.result ?? nothing;
+  const { actions = [], events = [], waits = [] } = early?.result ?? nothing;
   return {
     actions: [action, ...actions],
     events: [updatingEvent({ updates: unstarted }, "that have not started"), ...events],
+    waits,
   };
 }
 

@@ -26,7 +26,12 @@ import { faultToleranceProblem } from "./fault-tolerance.ts";
 import { lowerLimitsRefusal } from "./lower-limits.ts";
 import { stopRefusal } from "./sleep-obstacles.ts";
 import { groupsMerelyAhead, versionRefusal } from "./version-refusal.ts";
-import { claimWithOtherLayout, databaseDoubt, isBoundToAddress } from "./no-database.ts";
+import {
+  claimWithOtherLayout,
+  databaseDoubt,
+  isBoundToAddress,
+  silenceDoubt,
+} from "./no-database.ts";
 import { handsOffRefusal } from "./persons-maintenance.ts";
 import { quarantineRefusal } from "./quarantine.ts";
 import { refusal } from "./refusal.ts";
@@ -37,7 +42,6 @@ import { groupsOf, knownDeadAddresses, zoneOfGroup } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { withGroups } from "../view/cluster-view.ts";
 import { fenceWish } from "../view/fence.ts";
-import { hadTimeToServe, isWithinReach } from "../view/version-to-ask.ts";
 import { claimStateText, isDataInPod, volumeProblem } from "./volumes.ts";
 
 /** Why the act may not happen now; undefined when it may. */
@@ -98,32 +102,12 @@ function earlyRefusal(
   view: SafetyView,
   action: DisruptiveAction & { type: "deletePods" },
 ): Refusal | undefined {
-  const doubt = databaseDoubt(view) ?? reachDoubt(view, action);
+  const doubt = databaseDoubt(view) ?? silenceDoubt(view, action.pods);
   if (doubt !== undefined) return doubt;
   const bound = groupsNamed(view, action.pods).find((group) => isBoundToAddress(view, group));
   if (bound === undefined) return undefined;
   const id = bound.processGroupID;
   return refusal("CertificateMissing", `${id} is a coordinator that is known by its address`);
-}
-
-/** Servers of another protocol than that of the client that asked may serve all the same, and young ones soon. */
-function reachDoubt(
-  view: SafetyView,
-  action: DisruptiveAction & { type: "deletePods" },
-): Refusal | undefined {
-  for (const { basis, processGroupId: id } of action.pods) {
-    const pod = view.pods.get(basis.name);
-    if (pod === undefined) continue;
-    if (!isWithinReach(view, view.database, pod)) {
-      const message = `a client of another version than that of ${id} was asked`;
-      return refusal("StatusIncomplete", message);
-    }
-    if (!hadTimeToServe(view, pod)) {
-      const message = `the status was asked for before the pod of ${id} was a minute old`;
-      return refusal("EvidenceStale", message);
-    }
-  }
-  return undefined;
 }
 
 export function evidenceLimits(view: SafetyView): EvidenceLimits {

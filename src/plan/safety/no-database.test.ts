@@ -4,7 +4,6 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../api/cluster.ts";
 import { annotationKeys } from "../../build/labels.ts";
-import { formatTime } from "../../kube/time.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import type { DisruptiveAction } from "../action.ts";
 import type { DatabaseObservation } from "../snapshot.ts";
@@ -180,31 +179,6 @@ for (const [what, clientVersion, quorum, reason] of silent) {
     assert.ok(pod !== undefined);
     const containers = [{ name: "foundationdb", image: "monitor:7.3.63" }];
     const pods = new Map(view.pods).set("sample-storage-1", { ...pod, spec: { containers } });
-    const refusal = actRefusal({ ...view, pods }, early("storage-1"));
-    assert.equal(refusal === undefined ? "" : `${refusal.reason}: ${refusal.message}`, reason);
-  });
-}
-
-for (const [what, podAgeMs, adopts, reason] of [
-  ["a minute after its servers were made", 62_000, true, ""],
-  [
-    "before its servers had a minute to come up",
-    60_000,
-    true,
-    "EvidenceStale: the status was asked for before the pod of storage-1 was a minute old",
-  ],
-  ["coordinators of a new database, which has nothing to recover", 1_000, false, ""],
-] as const) {
-  test(`[ADO22] [S140] silence that was found ${what}`, () => {
-    // The status was asked for a second ago.
-    const database = seen(statusWith(adopts ? undefined : never));
-    const spec = adopts ? { adopt: { volumes: { matchLabels: { a: "b" } } } } : {};
-    const view = viewIn({ database, spec });
-    const pod = view.pods.get("sample-storage-1");
-    assert.ok(pod !== undefined);
-    const creationTimestamp = formatTime(sampleNowMs - podAgeMs);
-    const metadata = { ...pod.metadata, creationTimestamp };
-    const pods = new Map(view.pods).set("sample-storage-1", { ...pod, metadata });
     const refusal = actRefusal({ ...view, pods }, early("storage-1"));
     assert.equal(refusal === undefined ? "" : `${refusal.reason}: ${refusal.message}`, reason);
   });

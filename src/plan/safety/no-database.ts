@@ -1,14 +1,18 @@
 // The proof that there is no database yet, so that what was specified wrongly can be made right at once. Even with it only
 // pods go: volumes stay until a database exists that proves them empty. An answer that was wrong, such as that of
-// coordinators which lost their files, then costs a restart and no data. Rules: spec/safety.md [S140], spec/plan.md [P115].
+// coordinators which lost their files, then costs a restart and no data. Rules: spec/safety.md [S140], spec/plan.md [P115],
+// spec/adoption.md [ADO22].
 import { isAvailable } from "../../model/availability.ts";
 import { isAdopting } from "../../api/adoption.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { clusterFileKey } from "../../build/config-map.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
+import type { PodOrder } from "../action.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { viewOf } from "../view/cluster-view.ts";
 import { looksElsewhere } from "../view/disk-layout.ts";
+import { isWithinReach } from "../view/version-to-ask.ts";
+import { youngServers } from "../view/young-servers.ts";
 import { hasNames } from "./accepted-loss.ts";
 import { isCoordinator } from "./coordinators.ts";
 import { freshnessRefusal } from "./evidence.ts";
@@ -65,6 +69,24 @@ export function databaseDoubt(view: SafetyView): Refusal | undefined {
   // Pods on disks that do not serve take nothing with them: their volumes stay.
   if (isAdopting(cluster) || isNeverCreated(database.status)) return undefined;
   return refusal("StatusIncomplete", "no majority of coordinators says that there is no database");
+}
+
+/** Servers of another protocol than that of the client that asked may serve all the same, and young ones soon. */
+export function silenceDoubt(view: SafetyView, orders: readonly PodOrder[]): Refusal | undefined {
+  const young = youngServers(view);
+  for (const { basis, processGroupId: id } of orders) {
+    const pod = view.pods.get(basis.name);
+    if (pod === undefined) continue;
+    if (!isWithinReach(view, view.database, pod)) {
+      const message = `a client of another version than that of ${id} was asked`;
+      return refusal("StatusIncomplete", message);
+    }
+    const name = young(pod);
+    if (name === undefined) continue;
+    const message = `the status was asked for before ${name} had run for a minute`;
+    return refusal("EvidenceStale", message);
+  }
+  return undefined;
 }
 
 /** A coordinator that is known by its address would come back under another one, and without a database none can be chosen. */

@@ -14,6 +14,31 @@ export function ownTimeMs(
   return atMs === undefined ? undefined : atMs - serverAheadMs;
 }
 
+/** By how much a clock may be ahead of ours and still be believed. */
+const aheadToleranceMs = 5_000;
+
+/**
+ * A time that the API server or a node wrote. One in our future is read as it stands: the clock of the API server may have
+ * been set since. Undefined when it lies in our future even so, or there is none.
+ */
+export function plausibleTimeMs(
+  { nowMs, serverAheadMs }: ServerTime,
+  time: string | null | undefined,
+): number | undefined {
+  const latestMs = nowMs + aheadToleranceMs;
+  const readings = [ownTimeMs({ serverAheadMs }, time), parseTime(time)];
+  return readings.find((atMs) => atMs !== undefined && atMs <= latestMs);
+}
+
+/** From one time to another one of the same clock; undefined when one is missing. */
+export function betweenMs(
+  from: string | null | undefined,
+  to: string | null | undefined,
+): number | undefined {
+  const [fromMs, toMs] = [parseTime(from), parseTime(to)];
+  return fromMs === undefined || toMs === undefined ? undefined : toMs - fromMs;
+}
+
 /** When a pod was told of a new configuration, as an annotation holds it: by the clock that all operators share. */
 export function toldAnnotation({ nowMs, serverAheadMs = 0 }: ServerTime): string {
   return String(Math.floor((nowMs + serverAheadMs) / 1000));

@@ -1,6 +1,5 @@
 // With a client of which version a database is asked for its status, and about which pods its silence says something: a
-// client reaches nobody who speaks another protocol, and servers that have just started serve nobody yet.
-// Rules: spec/adoption.md [ADO7], [ADO17], [ADO22].
+// client reaches nobody who speaks another protocol. Rules: spec/adoption.md [ADO7], [ADO17].
 import { isAdopting } from "../../api/adoption.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
@@ -12,10 +11,6 @@ import {
 } from "../../model/version.ts";
 import type { DatabaseObservation, Snapshot } from "../snapshot.ts";
 import { versionsOfServers } from "./pod-binaries.ts";
-import { ownTimeMs } from "./server-time.ts";
-
-/** In which servers find each other on their disks and recover. */
-const comingUpMs = 60_000;
 
 /** Whom the database was asked with last, and what came of it. */
 export interface LastQuestion {
@@ -72,14 +67,4 @@ export function isWithinReach(
   const asked = parseVersion(database.clientVersion ?? "");
   if (asked === undefined) return true;
   return versionsOfServers(view, pod).every((version) => isProtocolCompatible(asked, version));
-}
-
-/** Whether the status was asked for when servers of the pod, on disks with a database, could have been serving. */
-export function hadTimeToServe(
-  { cluster, database, serverAheadMs }: Pick<Snapshot, "cluster" | "database" | "serverAheadMs">,
-  { metadata }: Stored<Pod>,
-): boolean {
-  if (!isAdopting(cluster) || database.kind === "missing") return true;
-  const madeMs = ownTimeMs({ serverAheadMs }, metadata.creationTimestamp) ?? 0;
-  return database.observedMs - madeMs >= comingUpMs;
 }
