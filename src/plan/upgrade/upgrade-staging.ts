@@ -1,13 +1,14 @@
 // How far the pods are prepared for an upgrade in which all processes change at once: their sidecars run the new image
 // and put the new binaries into place. Only then the configuration names the new version, so that a process which
-// restarts earlier comes back with the version that the others run. Rules: spec/upgrade.md [U20]-[U25], [U37], [U86], [U87], [U89].
+// restarts earlier comes back with the version that the others run. Rules: spec/upgrade.md [U20]-[U25], [U37], [U86], [U87], [U89], [U91].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf } from "../../api/effective.ts";
 import { normalCluster } from "../../build/normalise.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { conditionOf, hasCondition, isReadyForRemoval } from "../../model/process-group.ts";
-import { announcedVersion, isAnnounced, startableVersion } from "../view/pod-binaries.ts";
+import { formatVersion, parseVersion } from "../../model/version.ts";
+import { announcedVersion, startableVersion } from "../view/pod-binaries.ts";
 import type { Hold } from "../hold.ts";
 import { restartObstacle } from "../restart/bounce-safety.ts";
 import { isLost } from "../restart/bounce-targets.ts";
@@ -43,7 +44,8 @@ export function configurationVersion(
   }
   // What was announced stays announced: pods that follow already must not be called back and forth.
   const announced = announcedVersion(snapshot);
-  if (announced !== undefined && isAnnounced(snapshot)) return wanted;
+  const target = parseVersion(wanted);
+  if (target !== undefined && announced === formatVersion(target)) return wanted;
   if (verdict.kind === "unknown" || verdict.kind === "uncertain")
     return announced ?? runningVersion;
   if (restartEntriesWait(snapshot) !== undefined) return startable(runningVersion);

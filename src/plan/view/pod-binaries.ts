@@ -7,6 +7,7 @@ import type { Remembering } from "../../env/memory.ts";
 import type { ConfigMap, Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import {
+  compareVersions,
   formatVersion,
   isProtocolCompatible,
   oneOfEachProtocol,
@@ -105,7 +106,7 @@ function versionOfImage(image = ""): ReturnType<typeof parseVersion> {
   return parseVersion(text);
 }
 
-// Which version the stored ConfigMap tells the monitors of unified pods to run. Rules: spec/upgrade.md [U22]-[U24], [U55].
+// Which version the stored ConfigMap tells the monitors of unified pods to run. Rules: spec/upgrade.md [U22]-[U24], [U55], [U91].
 /** Whether the stored ConfigMap names the wanted version; true where it names none. */
 export function isAnnounced(snapshot: Snapshot): boolean {
   const wanted = parseVersion(snapshot.cluster.spec.version);
@@ -114,10 +115,21 @@ export function isAnnounced(snapshot: Snapshot): boolean {
   return snapshot.configMap !== undefined && announced.every((version) => version === name);
 }
 
-/** The one version that the stored ConfigMap names. */
+/** The one version that the stored ConfigMap names; where there is none, the newest that pods took over from it. */
 export function announcedVersion(snapshot: Snapshot): string | undefined {
+  if (snapshot.configMap === undefined) return newestTakenOver(snapshot);
   const [first, ...others] = new Set(announcements(snapshot));
   return others.length === 0 ? first : undefined;
+}
+
+/** By the configurations with which monitors of unified pods start servers. */
+function newestTakenOver(snapshot: Snapshot): string | undefined {
+  const found = [...snapshot.pods.values()].flatMap((pod) => {
+    const { currentConfiguration = "" } = shapeOfPod(snapshot, pod);
+    return parseVersion(versionIn(currentConfiguration) ?? "") ?? [];
+  });
+  const newest = found.toSorted(compareVersions).at(-1);
+  return newest === undefined ? undefined : formatVersion(newest);
 }
 
 export function announcements(
