@@ -66,3 +66,40 @@ for (const [mode, processClass, zones, isFault] of cases) {
     assert.equal(found.length, isFault ? 1 : 0, found.join());
   });
 }
+
+test("[W97] a removal of which a person excluded one port still waits for who failed, and gives its place", () => {
+  const databaseConfiguration = { redundancy_mode: "single" } as const;
+  for (const isByPerson of [true, false]) {
+    const found: string[] = [];
+    const watch = new BucketWatch((text) => found.push(text));
+    if (isByPerson) watch.noteExclusion("10.0.0.1:4501");
+    const marked = [{ type: "ProcessIsMarkedAsExcluded" as const, timestamp: 1 }];
+    const missing = [{ type: "MissingProcesses" as const, timestamp: 1 }];
+    const cluster = (replaced: object): FoundationDBCluster => ({
+      apiVersion: "apps.foundationdb.org/v1beta2",
+      kind: "FoundationDBCluster",
+      metadata: { name: "life" },
+      spec: { version: "7.3.63", processCounts: { storage: 2 }, databaseConfiguration },
+      status: {
+        processGroups: [
+          {
+            ...{ processGroupID: "storage-1", processClass: "storage", removalTimestamp },
+            ...{ addresses: ["10.0.0.1"], processGroupConditions: marked },
+          },
+          {
+            ...{ processGroupID: "storage-2", processClass: "storage", ...replaced },
+            processGroupConditions: missing,
+          },
+          { processGroupID: "storage-3", processClass: "storage", faultDomain: "a" },
+        ],
+      },
+    });
+    watch.noteCluster(cluster({}));
+    watch.noteCluster(cluster({ removalTimestamp }));
+    const message = "Replacing storage-2: MissingProcesses since long ago";
+    watch.noteEvent({ reason: "ReplacingProcesses", message } as Parameters<
+      BucketWatch["noteEvent"]
+    >[0]);
+    assert.equal(found.length, isByPerson ? 0 : 1, found.join());
+  }
+});

@@ -4,6 +4,7 @@ import type { FoundationDBCluster } from "../../api/cluster.ts";
 import { serversPerPod } from "../../api/effective.ts";
 import { wantedCounts } from "../../api/wanted-counts.ts";
 import type { Event } from "../../kube/generated/types.ts";
+import { hostOf } from "../../model/address.ts";
 import { isLogProcess, isTransactionSystem } from "../../model/process-class.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
 
@@ -24,9 +25,16 @@ export class BucketWatch {
   readonly #latest = new Map<string, Groups>();
   /** The newest one that marked the group. */
   readonly #markings = new Map<string, Marking>();
+  /** Hosts of which a person excluded one port: to the operator that is no exclusion of the process group. */
+  readonly #partlyExcluded = new Set<string>();
 
   constructor(violated: (text: string) => void) {
     this.#violated = violated;
+  }
+
+  /** By a person, of one address with its port. */
+  noteExclusion(address: string): void {
+    this.#partlyExcluded.add(hostOf(address));
   }
 
   noteCluster(cluster: FoundationDBCluster): void {
@@ -60,9 +68,10 @@ export class BucketWatch {
     marking.automatic.add(id);
     const bucket = bucketOf(marking.cluster, id);
     const isInBucket = (each: string): boolean => bucketOf(marking.cluster, each) === bucket;
-    const held = marking.earlier.filter(
-      (group) => isInBucket(group.processGroupID) && !mayGiveWay(marking.cluster, group, id),
-    ).length;
+    const held = marking.earlier.filter((group) => {
+      const serves = isServing(group) && !this.#isExcluded(marking.cluster, group);
+      return isInBucket(group.processGroupID) && !mayGiveWay(marking.cluster, group, id, serves);
+    }).length;
     const taken = [...marking.automatic].filter(isInBucket).length;
     const limit = limitOf(marking.cluster, bucket);
     if (held + taken > limit) {
@@ -70,6 +79,12 @@ export class BucketWatch {
         `${id} is replaced, the ${taken}. in bucket ${bucket} of ${limit} with ${held} in it`,
       );
     }
+  }
+
+  /** As a whole; of several processes in a pod perhaps one alone is. */
+  #isExcluded({ spec }: FoundationDBCluster, group: Group): boolean {
+    const isPartly = group.addresses?.some((address) => this.#partlyExcluded.has(hostOf(address)));
+    return serversIn(spec, group) === 1 && isPartly !== true && isMarkedAsExcluded(group);
   }
 }
 
@@ -83,15 +98,18 @@ function inFlight(groups: Groups): Groups {
 }
 
 /** It waits for a class that is stuck, its own or another one of the transaction system, and somebody waits for the failed one. */
-function mayGiveWay(cluster: FoundationDBCluster, group: Group, failed: string): boolean {
+function mayGiveWay(
+  cluster: FoundationDBCluster,
+  group: Group,
+  failed: string,
+  serves: boolean,
+): boolean {
   const names = new Set((cluster.status?.processGroups ?? []).map((each) => each.processClass));
   const waiting = [...names]
     .map((processClass) => classNow(cluster, processClass, failed))
     .filter(({ isWaitedFor }) => isWaitedFor);
   const short = waiting.filter((each) => isShort(cluster, each)).map(nameOf);
   const tooFewZones = waiting.filter((each) => lacksZones(cluster, each)).map(nameOf);
-  const serves =
-    isServing(group) && (serversIn(cluster.spec, group) > 1 || !isMarkedAsExcluded(group));
   const waitsFor = (processClass: string): boolean =>
     processClass === group.processClass
       ? serves

@@ -187,6 +187,7 @@ export async function humanAct(life: LifeScene, act: HumanAct): Promise<void> {
   life.watchman.noteDisturbance();
   const done = await life.during(actAsHuman(act, admin, life.random), "a person's act");
   admin.close();
+  if (act === "exclude") life.watchman.buckets.noteExclusion(done);
   life.note(`person: ${act} ${done}`);
 }
 

@@ -69,7 +69,7 @@ export class Watchman {
   /** By cluster, as last stored: when somebody wipes a status, what was decided on it may be under way. */
   readonly #groups = new Map<string, readonly ProcessGroup[]>();
   readonly #placement = new PlacementWatch((text) => this.#violated(text));
-  readonly #buckets = new BucketWatch((text) => this.#violated(text));
+  readonly buckets = new BucketWatch((text) => this.#violated(text));
   /** What acts of the operator cost those who use the database. */
   readonly stalls = new StallWatch((fromMs, toMs) => this.#isOthers(fromMs, toMs));
   readonly windows = new WindowWatch((text) => this.#violated(text));
@@ -98,12 +98,12 @@ export class Watchman {
     world.server.context.store.subscribeAll(({ type, storageKey, name, object }) => {
       if (storageKey.endsWith("/foundationdbclusters") && name !== leftAlone) {
         this.#noteCluster(name, object as unknown as FoundationDBCluster, type === "DELETED");
-        this.#buckets.noteCluster(object as unknown as FoundationDBCluster);
+        this.buckets.noteCluster(object as unknown as FoundationDBCluster);
         this.windows.noteCluster(object as unknown as FoundationDBCluster);
       }
       if (storageKey === "/nodes") this.#placement.noteNode(object as unknown as Node);
       if (storageKey === "/events" && type === "ADDED") {
-        this.#buckets.noteEvent(object as unknown as Event);
+        this.buckets.noteEvent(object as unknown as Event);
       }
       if (storageKey === "/persistentvolumeclaims") {
         this.#noteClaim(object as unknown as PersistentVolumeClaim, type === "DELETED");
