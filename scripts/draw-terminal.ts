@@ -1,4 +1,4 @@
-// `npm run pictures` writes docs/terminal.svg: what `npm start` shows half way and at the end, from a run in virtual time.
+// docs/terminal.svg, one of what `npm run pictures` writes: what `npm start` shows half way and at the end, from a run in virtual time.
 // Rules: spec/manual.md [MAN9].
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -64,7 +64,7 @@ async function clusterWhen(
   throw new Error("the sample cluster did not come up: no picture was drawn");
 }
 
-if (import.meta.main) {
+export async function writeTerminalPicture(): Promise<void> {
   writeFileSync(join(root, "docs", "terminal.svg"), await drawTerminal());
   process.stdout.write("docs/terminal.svg\n");
 }

@@ -1,6 +1,7 @@
-// `npm run pictures`: the pictures of the dashboard in README and manual, from the running program: a cluster that has lost a pod
-// while no node takes another.
+// `npm run pictures`: the pictures of README and manual, from the running program: the terminal, and the dashboard of a cluster
+// that has lost a pod while no node takes another.
 import { join } from "node:path";
+import { writeTerminalPicture } from "../../scripts/draw-terminal.ts";
 import { pods } from "../../src/kube/resource.ts";
 import { closeSharedBrowser, sharedBrowser } from "./browser.ts";
 import { changeCluster, closeNodes, createCluster, openWorld } from "./live-world.ts";
@@ -8,9 +9,10 @@ import type { Page } from "./playwright.ts";
 
 const folder = join(import.meta.dirname, "../../docs");
 const patience = { timeout: 120_000 };
+await writeTerminalPicture();
 const opened = await sharedBrowser();
 if ("missing" in opened) {
-  process.stderr.write(`no pictures: ${opened.missing}\n`);
+  process.stderr.write(`no pictures of the dashboard: ${opened.missing}\n`);
   process.exitCode = 1;
 } else {
   const live = await openWorld();
