@@ -1,4 +1,4 @@
-// A ConfigMap that is deleted in the middle of an upgrade in which all processes change at once. Rules: spec/upgrade.md [U91].
+// A ConfigMap that is deleted in the middle of an upgrade in which all processes change at once. Rules: spec/upgrade.md [U93].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { UpgradeWorld, newVersion, oldVersion } from "./upgrade-world.ts";
@@ -9,7 +9,7 @@ const moments: readonly [what: string, passes: number, version: string][] = [
 ];
 
 for (const [what, passes, version] of moments) {
-  test(`[U91] a ConfigMap that is lost ${what} names ${version} again, though the database does not answer`, () => {
+  test(`[U93] a ConfigMap that is lost ${what} names ${version} again, though the database does not answer`, () => {
     const world = new UpgradeWorld();
     world.changeSpec({ version: newVersion });
     for (let count = 0; count < passes; count += 1) {
@@ -24,7 +24,7 @@ for (const [what, passes, version] of moments) {
   });
 }
 
-test("[U91] a ConfigMap that is lost while the restart has to wait names the new version again", () => {
+test("[U93] a ConfigMap that is lost while the restart has to wait names the new version again", () => {
   const world = new UpgradeWorld();
   world.changeSpec({ version: newVersion });
   world.prepare();

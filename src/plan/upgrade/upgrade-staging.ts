@@ -1,6 +1,6 @@
 // How far the pods are prepared for an upgrade in which all processes change at once: their sidecars run the new image
 // and put the new binaries into place. Only then the configuration names the new version, so that a process which
-// restarts earlier comes back with the version that the others run. Rules: spec/upgrade.md [U20]-[U25], [U37], [U86], [U87], [U89], [U91].
+// restarts earlier comes back with the version that the others run. Rules: spec/upgrade.md [U20]-[U25], [U37], [U86], [U87], [U89], [U93].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf } from "../../api/effective.ts";
 import { normalCluster } from "../../build/normalise.ts";

@@ -106,7 +106,7 @@ function versionOfImage(image = ""): ReturnType<typeof parseVersion> {
   return parseVersion(text);
 }
 
-// Which version the stored ConfigMap tells the monitors of unified pods to run. Rules: spec/upgrade.md [U22]-[U24], [U55], [U91].
+// Which version the stored ConfigMap tells the monitors of unified pods to run. Rules: spec/upgrade.md [U22]-[U24], [U55], [U93].
 /** Whether the stored ConfigMap names the wanted version; true where it names none. */
 export function isAnnounced(snapshot: Snapshot): boolean {
   const wanted = parseVersion(snapshot.cluster.spec.version);
