@@ -9,3 +9,11 @@ export const copyName = "copy";
 
 /** A finalizer of somebody who lets a volume claim not go. */
 export const claimHolder = "walk.foundationdb.org/hold";
+
+/** So many fault domains may be down at once, by the mode of the database. */
+export const tolerances: Readonly<Record<string, number>> = {
+  single: 0,
+  double: 1,
+  triple: 2,
+  three_data_hall: 2,
+};

@@ -14,7 +14,9 @@ import { podNameOf } from "../../model/process-group-id.ts";
 import type { DatabaseOutline, DatabaseTruth } from "../database/simulated-fdb.ts";
 import type { World } from "../world.ts";
 import { BucketWatch } from "./bucket-watch.ts";
+import { tolerances } from "./life-terms.ts";
 import { PlacementWatch } from "./placement-watch.ts";
+import { ReusedNames } from "./reused-names.ts";
 import { StallWatch } from "./stall-watch.ts";
 import type { ActKind } from "./stall-watch.ts";
 import { hasEnded, holdsData, isServing, zoneOf } from "./watched-pod.ts";
@@ -39,14 +41,6 @@ const healingMs = 300_000;
 /** What others did may be felt for so long. */
 const disturbanceMs = 120_000;
 
-/** So many fault domains may be down at once, by the mode of the database. */
-const tolerances: Readonly<Record<string, number>> = {
-  single: 0,
-  double: 1,
-  triple: 2,
-  three_data_hall: 2,
-};
-
 type ProcessGroup = NonNullable<
   NonNullable<FoundationDBCluster["status"]>["processGroups"]
 >[number];
@@ -68,6 +62,7 @@ export class Watchman {
   readonly #clusters = new Map<string, FoundationDBCluster>();
   /** By cluster, as last stored: when somebody wipes a status, what was decided on it may be under way. */
   readonly #groups = new Map<string, readonly ProcessGroup[]>();
+  readonly #names = new ReusedNames();
   readonly #placement = new PlacementWatch((text) => this.#violated(text));
   readonly buckets = new BucketWatch((text) => this.#violated(text));
   /** What acts of the operator cost those who use the database. */
@@ -122,6 +117,13 @@ export class Watchman {
     if (isDeleted) return void this.#groups.delete(name);
     const groups = cluster.status?.processGroups ?? [];
     if (groups.length > 0) this.#groups.set(name, groups);
+    for (const podName of this.#names.note(name, groups)) this.#forget(podName);
+  }
+
+  #forget(podName: string): void {
+    if (this.#pods.has(podName)) return;
+    const memories = [this.#served, this.#joined, this.#firstServedMs, this.#lostMs];
+    for (const memory of memories) memory.delete(podName);
   }
 
   #databases(): DatabaseTruth[] {
