@@ -37,6 +37,27 @@ test("[RUN15] a clock never goes back, and runs on evenly when its time is set b
   assert.equal(clock.nowMs(), 1_005_000);
 });
 
+test("[S167] a clock tells by how much it was set since a moment", () => {
+  const { time, pass, source: from } = source();
+  const clock = machineClock(1, from);
+  const firstMs = clock.nowMs();
+  pass(5_000);
+  assert.equal(clock.steppedMs(firstMs), 0);
+  time.wall += 60_000;
+  const secondMs = clock.nowMs();
+  pass(5_000);
+  time.wall += 3_600_000;
+  const thirdMs = clock.nowMs();
+  const found = [firstMs, secondMs, thirdMs].map((ms) => clock.steppedMs(ms));
+  assert.deepEqual(found, [3_660_000, 3_600_000, 0]);
+  for (let step = 0; step < 200; step += 1) {
+    time.wall += 2_000;
+    clock.nowMs();
+  }
+  assert.equal(clock.steppedMs(firstMs), 4_060_000);
+  assert.equal(clock.steppedMs(clock.nowMs()), 0);
+});
+
 test("[RUN15] timers that came due meanwhile fire at once", async () => {
   const { time, source: from } = source();
   const clock = machineClock(1, from);

@@ -8,6 +8,11 @@ export interface Timer {
 export interface Clock {
   /** Milliseconds since the epoch. Never goes back. */
   nowMs(): number;
+  /**
+   * By how much it was set forward since it showed `sinceMs`. So much less went by for what is known in memory alone: nobody
+   * looked meanwhile. Ask for the present time first.
+   */
+  steppedMs(sinceMs: number): number;
   /** Calls `run` once after `delayMs`; a cancelled timer never runs. */
   setTimer(delayMs: number, run: () => void): Timer;
 }
@@ -41,6 +46,34 @@ export interface TimeSource {
 
 const machine: TimeSource = { wallMs: () => Date.now(), steadyMs: () => performance.now() };
 
+interface Step {
+  /** What the clock showed right after it. */
+  readonly atMs: number;
+  readonly byMs: number;
+}
+
+/** Beyond so many, the oldest count as one. */
+const stepsMaximum = 100;
+
+/** The moments at which a clock was set forward. */
+export class ClockSteps {
+  readonly #steps: Step[] = [];
+
+  note(atMs: number, byMs: number): void {
+    this.#steps.push({ atMs, byMs });
+    if (this.#steps.length <= stepsMaximum) return;
+    const [first, second] = this.#steps.splice(0, 2);
+    if (first === undefined || second === undefined) return;
+    // So that what is remembered seems younger rather than older.
+    this.#steps.unshift({ atMs: second.atMs, byMs: first.byMs + second.byMs });
+  }
+
+  sinceMs(sinceMs: number): number {
+    const later = this.#steps.filter(({ atMs }) => atMs > sinceMs);
+    return later.reduce((sum, { byMs }) => sum + byMs, 0);
+  }
+}
+
 /** Smaller differences come from clocks that are brought into line little by little. */
 const jumpMinimumMs = 1_000;
 
@@ -55,6 +88,7 @@ export function machineClock(speed = 1, source: TimeSource = machine): MachineCl
   const startedAt = source.steadyMs();
   const pending = new Set<PendingTimer>();
   let isStopped = false;
+  const steps = new ClockSteps();
   let jumpedMs = 0;
   const nowMs = (): number => {
     const steadyMs = source.steadyMs() - startedAt;
@@ -62,12 +96,14 @@ export function machineClock(speed = 1, source: TimeSource = machine): MachineCl
     if (speed === 1 && lagMs > jumpMinimumMs) {
       jumpedMs += lagMs;
       const atMs = startedMs + steadyMs + jumpedMs;
+      steps.note(Math.floor(atMs), Math.ceil(lagMs));
       for (const timer of pending) timer.arm(timer.dueMs - atMs);
     }
     return Math.floor(startedMs + steadyMs * speed + jumpedMs);
   };
   return {
     nowMs,
+    steppedMs: (sinceMs) => steps.sinceMs(sinceMs),
     setTimer(delayMs, run) {
       if (isStopped) return { cancel: () => {} };
       const timer = new PendingTimer(nowMs() + delayMs, speed, () => {

@@ -3,7 +3,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pinoLog } from "./pino-log.ts";
 
-const clock = { nowMs: () => Date.UTC(2026, 0, 1), setTimer: () => ({ cancel: () => {} }) };
+const clock = {
+  nowMs: () => Date.UTC(2026, 0, 1),
+  steppedMs: () => 0,
+  setTimer: () => ({ cancel: () => {} }),
+};
 
 test("[KUBE70] a log line is one JSON object with the clock's time, the level and all fields", () => {
   const lines: string[] = [];

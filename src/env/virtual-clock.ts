@@ -43,6 +43,11 @@ export class VirtualClock implements Clock {
     return this.#nowMs;
   }
 
+  /** It is never set. */
+  steppedMs(): number {
+    return 0;
+  }
+
   /** Timers that are set and neither fired nor cancelled. */
   get pendingTimers(): number {
     return this.#heap.length - this.#cancelled;

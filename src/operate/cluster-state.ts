@@ -142,7 +142,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     onAnswer: onNews,
   });
   const certificates = new CertificateReader({ ...options, queue: options.handshakes, onNews });
-  const database = newGuardedDatabase(poller, links);
+  const database = newGuardedDatabase(clock, poller, links);
   const reader = new DatabaseReader({
     clock,
     admin,
@@ -165,7 +165,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     sidecars,
     certificates,
     reader,
-    statuses: new StatusMemory(),
+    statuses: new StatusMemory(clock),
     memory: new PlanMemory(),
     database,
     failures: new Map(),
@@ -196,12 +196,16 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
   };
 }
 
-function newGuardedDatabase(poller: DatabasePoller, links: StateLinks): GuardedDatabase {
+function newGuardedDatabase(
+  clock: Clock,
+  poller: DatabasePoller,
+  links: StateLinks,
+): GuardedDatabase {
   const watch = new LockWatch();
   return {
     namespace: links.namespace,
     lastWriteMs: 0,
-    ledger: new Ledger(),
+    ledger: new Ledger(clock),
     doubts: new Doubts(),
     isActing: false,
     lease: undefined,

@@ -1,5 +1,6 @@
 // Our own disruptive acts on one database, kept until a status shows how each of them ended. It lives in memory: after a
-// restart the pods and the statuses of the first 90 seconds tell the same. Rules: spec/safety.md [S40]-[S46], [S121], [S162].
+// restart the pods and the statuses of the first 90 seconds tell the same. Rules: spec/safety.md [S40]-[S46], [S121], [S162], [S167].
+import type { Clock } from "../env/clock.ts";
 import { parseAddress, withoutFlags } from "../model/address.ts";
 import type { DatabaseStatus, StatusProcess } from "../model/database-status.ts";
 import { processesOf, processesOfInstance } from "../model/locality.ts";
@@ -14,6 +15,8 @@ import type { LedgerEntry } from "../plan/snapshot.ts";
 export interface LedgerRecord {
   entry: LedgerEntry;
   readonly action: DisruptiveAction;
+  /** When the status was asked for that told how its processes had begun. */
+  readonly askedMs: number;
   /** Why it failed, as far as its answer says; it may have been carried out all the same. */
   problem?: string;
 }
@@ -27,17 +30,24 @@ export interface Contradiction {
 }
 
 export class Ledger {
+  readonly #clock: Pick<Clock, "steppedMs">;
   #records: LedgerRecord[] = [];
   /** How often in a row a restart of a process group had no effect; only who had one without effect is in it. */
   readonly #ineffective = new Map<string, number>();
 
+  constructor(clock: Pick<Clock, "steppedMs">) {
+    this.#clock = clock;
+  }
+
+  /** With their times by the clock as it is set now. */
   entries(): LedgerEntry[] {
-    return this.#records.map(({ entry }) => entry);
+    return this.#records.map((record) => movedEntry(this.#clock, record));
   }
 
   /** Written down before it begins, so that it counts even if its answer never comes. */
   begin(view: SafetyView, action: DisruptiveAction, nowMs: number): LedgerRecord {
-    const record = { entry: entryOf(view, action, nowMs), action };
+    const askedMs = view.database.kind === "seen" ? view.database.observedMs : nowMs;
+    const record = { entry: entryOf(view, action, nowMs), action, askedMs };
     this.#records.push(record);
     return record;
   }
@@ -57,7 +67,9 @@ export class Ledger {
   ): Contradiction[] {
     const contradicted: Contradiction[] = [];
     const [newest] = view.statuses;
-    this.#records = this.#records.filter(({ entry, action, problem }) => {
+    this.#records = this.#records.filter((record) => {
+      const { action, problem } = record;
+      const entry = movedEntry(this.#clock, record);
       const verdict = ledgerVerdict(entry, view, newest);
       if (verdict === "contradicted") {
         contradicted.push({ action, count: this.#count(entry), problem });
@@ -82,6 +94,22 @@ export class Ledger {
     if (type !== "killProcesses") return;
     for (const id of processGroupIds) this.#ineffective.delete(id);
   }
+}
+
+/** What the clock was set forward by did not go by for an act: its times move along with the clock. */
+function movedEntry(
+  clock: Pick<Clock, "steppedMs">,
+  { entry, askedMs }: LedgerRecord,
+): LedgerEntry {
+  const startsMovedMs = clock.steppedMs(askedMs);
+  if (startsMovedMs === 0) return entry;
+  return {
+    ...entry,
+    beganMs: entry.beganMs + clock.steppedMs(entry.beganMs),
+    atMs: entry.atMs + clock.steppedMs(entry.atMs),
+    starts: new Map([...entry.starts].map(([key, startMs]) => [key, startMs + startsMovedMs])),
+    startsMovedMs,
+  };
 }
 
 function entryOf(view: SafetyView, action: DisruptiveAction, nowMs: number): LedgerEntry {

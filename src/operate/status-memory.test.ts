@@ -1,4 +1,6 @@
 // What is remembered of the statuses of a database, and of the processes of other instances in it.
+import { ClockSteps } from "../env/clock.ts";
+import { VirtualClock } from "../env/virtual-clock.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import {
@@ -19,7 +21,7 @@ function note(memory: StatusMemory, sample: Sample, ageMs: number, neighbours?: 
 }
 
 test("[S47] the last two complete statuses are kept, each once", () => {
-  const memory = new StatusMemory();
+  const memory = new StatusMemory(new VirtualClock());
   const sample = sampleDatabase();
   for (const ageMs of [5_000, 4_000, 4_000, 3_000]) note(memory, sample, ageMs);
   sample.status.cluster?.messages?.push({ name: "status_incomplete" });
@@ -29,7 +31,7 @@ test("[S47] the last two complete statuses are kept, each once", () => {
 });
 
 test("[S162] the watch begins with the first complete status", () => {
-  const memory = new StatusMemory();
+  const memory = new StatusMemory(new VirtualClock());
   const sample = sampleDatabase();
   sample.status.cluster?.messages?.push({ name: "status_incomplete" });
   note(memory, sample, 9_000);
@@ -41,7 +43,7 @@ test("[S162] the watch begins with the first complete status", () => {
 });
 
 test("[S163] who does not report is missing from the first complete status without it, until it reports again", () => {
-  const memory = new StatusMemory();
+  const memory = new StatusMemory(new VirtualClock());
   note(memory, sampleDatabase(), 9_000);
   assert.equal(memory.missingGroups.size, 0);
   const without = sampleDatabase();
@@ -50,6 +52,28 @@ test("[S163] who does not report is missing from the first complete status witho
   assert.deepEqual([...memory.missingGroups], [["storage-1", sampleNowMs - 8_000]]);
   note(memory, sampleDatabase(), 6_000);
   assert.equal(memory.missingGroups.size, 0);
+});
+
+test("[S167] what is remembered does not get older when the clock is set", () => {
+  const steps = new ClockSteps();
+  const memory = new StatusMemory({ steppedMs: (sinceMs) => steps.sinceMs(sinceMs) });
+  const before = withForeign();
+  note(memory, before, 9_000);
+  const without = sampleDatabase();
+  killSample(without, "storage-1");
+  const neighbours = new Map([["dc3-log-1", "further"]]);
+  note(memory, without, 8_000, neighbours);
+  const nowMs = sampleNowMs + 3_600_000;
+  steps.note(nowMs, 3_600_000);
+  assert.equal(memory.watchedSinceMs, sampleNowMs + 3_591_000);
+  assert.deepEqual([...memory.missingGroups], [["storage-1", sampleNowMs + 3_592_000]]);
+  const lost = [...memory.lostZones(nowMs).keys()];
+  assert.deepEqual(lost, ["far", "further"]);
+  without.groups = [];
+  note(memory, without, -3_601_000, neighbours);
+  assert.ok(memory.reportedPlaces.has("storage-1"));
+  assert.equal(memory.lostZones(nowMs + 590_000).size, 2);
+  assert.equal(memory.lostZones(nowMs + 593_000).size, 0, "the time itself ends it");
 });
 
 function withForeign(): Sample {
@@ -63,7 +87,7 @@ function withForeign(): Sample {
 }
 
 test("[S35] a process of another instance that is gone is a loss for ten minutes", () => {
-  const memory = new StatusMemory();
+  const memory = new StatusMemory(new VirtualClock());
   const sample = withForeign();
   note(memory, sample, 5_000);
   assert.equal(memory.lostZones(sampleNowMs).size, 0);
@@ -74,7 +98,7 @@ test("[S35] a process of another instance that is gone is a loss for ten minutes
 });
 
 test("[S35] what went while nobody looked is a loss for ten minutes from the first look on", () => {
-  const memory = new StatusMemory();
+  const memory = new StatusMemory(new VirtualClock());
   const sample = withForeign();
   note(memory, sample, 3_600_000);
   delete sample.status.cluster?.processes?.["foreign"];
@@ -89,7 +113,7 @@ test("[S35] what went while nobody looked is a loss for ten minutes from the fir
 });
 
 test("[S48] a process of another instance that was excluded before it went is no loss", () => {
-  const memory = new StatusMemory();
+  const memory = new StatusMemory(new VirtualClock());
   const sample = withForeign();
   note(memory, sample, 5_000);
   sampleProcess(sample, "foreign").excluded = true;
@@ -102,7 +126,7 @@ test("[S48] a process of another instance that was excluded before it went is no
 const neighbours: Neighbours = new Map([["dc2-storage-1", "far"]]);
 
 test("[S164] what another resource says reported is a loss for ten minutes from the first status without it", () => {
-  const memory = new StatusMemory();
+  const memory = new StatusMemory(new VirtualClock());
   const sample = sampleDatabase();
   note(memory, sample, 500_000, neighbours);
   const lost = [["far", "dc2-storage-1 does not report"]];
@@ -115,7 +139,7 @@ test("[S164] what another resource says reported is a loss for ten minutes from 
 });
 
 test("[S164] what has left the other resource, or is ours, is no loss", () => {
-  const memory = new StatusMemory();
+  const memory = new StatusMemory(new VirtualClock());
   const sample = sampleDatabase();
   note(memory, sample, 5_000, neighbours);
   note(memory, sample, 4_000, new Map());
@@ -126,7 +150,7 @@ test("[S164] what has left the other resource, or is ours, is no loss", () => {
 });
 
 test("[S48] [S164] what statuses have shown is judged by them, also where another resource still names it", () => {
-  const memory = new StatusMemory();
+  const memory = new StatusMemory(new VirtualClock());
   const sample = withForeign();
   sampleProcess(sample, "foreign").excluded = true;
   note(memory, sample, 5_000, neighbours);
@@ -136,7 +160,7 @@ test("[S48] [S164] what statuses have shown is judged by them, also where anothe
 });
 
 test("[S35] our own processes are judged by their pods instead", () => {
-  const memory = new StatusMemory();
+  const memory = new StatusMemory(new VirtualClock());
   const sample = sampleDatabase();
   note(memory, sample, 5_000);
   delete sample.status.cluster?.processes?.["storage-1"];
@@ -145,7 +169,7 @@ test("[S35] our own processes are judged by their pods instead", () => {
 });
 
 test("[T11] each coordinator is missing since the first status in a row that shows it", () => {
-  const memory = new StatusMemory();
+  const memory = new StatusMemory(new VirtualClock());
   const sample = sampleDatabase();
   const view = viewOf(sample);
   const connectionString = sample.status.cluster?.connection_string;
@@ -179,7 +203,7 @@ test("[T11] each coordinator is missing since the first status in a row that sho
 });
 
 test("[S165] where process groups reported is remembered for ten minutes after the status has lost them", () => {
-  const memory = new StatusMemory();
+  const memory = new StatusMemory(new VirtualClock());
   const sample = sampleDatabase();
   note(memory, sample, 2_000_000);
   assert.equal(memory.reportedPlaces.get("storage-1")?.faultDomain, "zone-1");
@@ -191,7 +215,7 @@ test("[S165] where process groups reported is remembered for ten minutes after t
 });
 
 test("[S165] nothing is remembered of who never reported, nor for a resource that was created again", () => {
-  const memory = new StatusMemory();
+  const memory = new StatusMemory(new VirtualClock());
   const sample = sampleDatabase();
   const [first] = sample.groups;
   delete first?.faultDomain;

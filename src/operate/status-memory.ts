@@ -1,6 +1,7 @@
 // What is remembered of earlier statuses of one database: the last two that told everything, and where the processes of
 // other instances were, so that their loss is noticed, what our own may hold, where they reported, and since when
-// coordinators are missing. Rules: spec/safety.md [S35], [S47], [S48], [S68], [S162]-[S165], spec/restart.md [T11].
+// coordinators are missing. Rules: spec/safety.md [S35], [S47], [S48], [S68], [S162]-[S165], [S167], spec/restart.md [T11].
+import type { Clock } from "../env/clock.ts";
 import { isAvailable } from "../model/availability.ts";
 import { localityKeys, localityOf, processesByInstance, processesOf } from "../model/locality.ts";
 import { isTest } from "../model/process-class.ts";
@@ -25,6 +26,7 @@ interface ForeignProcess {
 }
 
 export class StatusMemory {
+  readonly #clock: Pick<Clock, "steppedMs">;
   #statuses: readonly SeenStatus[] = [];
   #watchedSinceMs: number | undefined;
   #missingGroups: ReadonlyMap<string, number> = new Map();
@@ -35,6 +37,10 @@ export class StatusMemory {
   #histories: RoleHistories = new Map();
   #missingCoordinators: ReadonlyMap<string, number> = new Map();
 
+  constructor(clock: Pick<Clock, "steppedMs">) {
+    this.#clock = clock;
+  }
+
   /** The newest first, at most two. */
   get statuses(): readonly SeenStatus[] {
     return this.#statuses;
@@ -42,12 +48,13 @@ export class StatusMemory {
 
   /** When the first complete status was asked for. */
   get watchedSinceMs(): number | undefined {
-    return this.#watchedSinceMs;
+    const sinceMs = this.#watchedSinceMs;
+    return sinceMs === undefined ? undefined : this.#moved(sinceMs);
   }
 
   /** Our own process groups of which the newest complete status shows no process, with the time of the first in a row. */
   get missingGroups(): ReadonlyMap<string, number> {
-    return this.#missingGroups;
+    return new Map([...this.#missingGroups].map(([id, sinceMs]) => [id, this.#moved(sinceMs)]));
   }
 
   /** Where our own process groups reported, also for a while after the status of the resource has forgotten them. */
@@ -90,12 +97,17 @@ export class StatusMemory {
   lostZones(nowMs: number): ReadonlyMap<string, string> {
     const lost = new Map<string, string>();
     const note = (key: string, { zone, missingMs }: ForeignProcess): void => {
-      if (missingMs === undefined || nowMs - missingMs > memoryMs) return;
+      if (missingMs === undefined || nowMs - this.#moved(missingMs) > memoryMs) return;
       if (!lost.has(zone)) lost.set(zone, `${key} does not report`);
     };
     for (const [key, process] of this.#foreign) note(key, process);
     for (const [id, group] of this.#unshown) note(id, group);
     return lost;
+  }
+
+  /** A time that was noted, by the clock as it is set now: a step of it ends nothing that is remembered. */
+  #moved(notedMs: number): number {
+    return notedMs + this.#clock.steppedMs(notedMs);
   }
 
   /** A database that does not serve tells nothing about single coordinators. */
@@ -116,7 +128,9 @@ export class StatusMemory {
   #notePlaces({ cluster }: Pick<SafetyView, "cluster">, observedMs: number): void {
     const { uid } = cluster.metadata;
     const before = uid === this.#resourceUid ? [...this.#places] : [];
-    const kept = before.filter(([, { listedMs }]) => Math.abs(observedMs - listedMs) <= memoryMs);
+    const kept = before.filter(
+      ([, { listedMs }]) => Math.abs(observedMs - this.#moved(listedMs)) <= memoryMs,
+    );
     const places = new Map(kept);
     for (const group of groupsOf({ cluster })) {
       if (!hasReported(group)) continue;
@@ -146,7 +160,7 @@ export class StatusMemory {
     const known = this.#foreign.get(key);
     if (known === undefined) return;
     known.missingMs ??= observedMs;
-    if (observedMs - known.missingMs > memoryMs) this.#foreign.delete(key);
+    if (observedMs - this.#moved(known.missingMs) > memoryMs) this.#foreign.delete(key);
   }
 
   #noteForeign(

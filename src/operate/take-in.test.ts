@@ -1,5 +1,7 @@
 // What is taken in from statuses, and that looking alone takes in nothing.
 import { safetyChecks } from "../plan/safety/checks.ts";
+import { ClockSteps } from "../env/clock.ts";
+import { VirtualClock } from "../env/virtual-clock.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { DisruptiveAction } from "../plan/action.ts";
@@ -25,7 +27,8 @@ import { takeIn } from "./take-in.ts";
 
 class Scene {
   readonly sample = sampleDatabase();
-  readonly ledger = new Ledger();
+  readonly steps = new ClockSteps();
+  readonly ledger = new Ledger({ steppedMs: (sinceMs) => this.steps.sinceMs(sinceMs) });
   nowMs = sampleNowMs;
   /** How often the list of what is under maintenance was forgotten. */
   forgotten = 0;
@@ -37,7 +40,7 @@ class Scene {
     this.latest = { kind: "seen", status: sample.status, observedMs: this.nowMs };
     const state = {
       poller: { latest: this.latest },
-      statuses: new StatusMemory(),
+      statuses: new StatusMemory(new VirtualClock()),
       database: { ledger, lastWriteMs: 0, peers: () => [] },
       reader: { knowledge: nothingKnown, noteMaintenance: () => void (this.forgotten += 1) },
       maintenanceZone: "",
@@ -167,6 +170,39 @@ test("[S121] the count goes on with a part of the processes, and ends with an ef
   scene.statusAfter(25_000);
   takeIn(scene.input());
   assert.equal(scene.failures()[0]?.[2], 10_000);
+});
+
+test("[S167] a step of the clock ends no act, and a process that goes on as before has not restarted", () => {
+  const scene = new Scene();
+  scene.restart("log-1");
+  scene.nowMs += 3_600_000;
+  scene.steps.note(scene.nowMs, 3_600_000);
+  scene.statusAfter(1_000);
+  // Its server's clock is another one.
+  sampleProcess(scene.sample, "log-1").uptime_seconds = 3_600;
+  takeIn(scene.input());
+  const [entry] = scene.ledger.entries();
+  assert.equal(entry?.atMs, scene.nowMs - 1_000);
+  scene.statusAfter(1_000, "log-1");
+  takeIn(scene.input());
+  assert.deepEqual([scene.ledger.entries(), scene.failures()], [[], []]);
+});
+
+test("[S167] a restart while the machine slept is no restart without effect", () => {
+  const scene = new Scene();
+  sampleProcess(scene.sample, "log-1").uptime_seconds = 60;
+  scene.restart("log-1");
+  scene.statusAfter(1_000, "log-1");
+  scene.nowMs += 600_000;
+  scene.steps.note(scene.nowMs, 600_000);
+  scene.statusAfter(25_000);
+  sampleProcess(scene.sample, "log-1").uptime_seconds = 625;
+  takeIn(scene.input());
+  assert.equal(scene.ledger.entries().length, 1, "nobody can tell");
+  assert.deepEqual(scene.failures(), []);
+  scene.statusAfter(276_000);
+  takeIn(scene.input());
+  assert.deepEqual([scene.ledger.entries(), scene.failures()], [[], []]);
 });
 
 test("[S121] a restart that was refused is told with the refusal, not as one that succeeded", () => {

@@ -118,6 +118,8 @@ export interface LedgerEntry {
   readonly addresses: readonly string[];
   /** When the processes that it hit had begun at the latest, by processKey, so that their successors are recognised. */
   readonly starts: ReadonlyMap<string, number>;
+  /** By how much these were moved since our clock was set forward, or stood still while the machine slept. */
+  readonly startsMovedMs?: number;
   /** The pods that it deleted. */
   readonly podUids: readonly string[];
   /** It takes away pods for an update: these ran, and the database could miss them. */

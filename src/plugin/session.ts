@@ -73,7 +73,12 @@ export function serverClockOf({
   clock,
   serverNowMs,
 }: Pick<Session, "clock" | "serverNowMs">): Clock {
-  return { nowMs: serverNowMs, setTimer: (delayMs, run) => clock.setTimer(delayMs, run) };
+  return {
+    nowMs: serverNowMs,
+    // The server's clock is not set with ours.
+    steppedMs: () => 0,
+    setTimer: (delayMs, run) => clock.setTimer(delayMs, run),
+  };
 }
 
 export type OpenSession = (flags: ConnectionFlags) => Promise<OpenedSession>;

@@ -21,13 +21,16 @@ test("[MU3] a skewed clock can be set forward, and its timers do not notice", as
   assert.equal(skewed.nowMs(), 3_600_000);
   await clock.advance(10_000);
   assert.deepEqual(fired, [3_610_000]);
+  assert.deepEqual([skewed.steppedMs(0), skewed.steppedMs(3_600_000)], [3_600_000, 0]);
   assert.throws(() => skewed.step(-1), RangeError);
 });
 
 test("[MU3] a skewed clock can be set back between two processes", async () => {
   const clock = new VirtualClock(10_000);
   const skewed = skewedClock(clock, { offsetMs: 5_000, driftMsPerHour: 0 });
-  skewed.setBack(7_000);
+  skewed.step(2_000);
+  skewed.setBack(9_000);
+  assert.equal(skewed.steppedMs(0), 0, "another process knows of no step");
   assert.equal(skewed.nowMs(), 8_000);
   await clock.advance(1_000);
   assert.equal(skewed.nowMs(), 9_000);

@@ -32,6 +32,7 @@ test("[OP79] what a large cluster should look like is made in pieces, and kept",
   let turns = 0;
   const counted = {
     nowMs: () => clock.nowMs(),
+    steppedMs: () => 0,
     setTimer: (delayMs: number, run: () => void) => {
       turns += 1;
       return clock.setTimer(delayMs, run);
@@ -56,6 +57,7 @@ test("[OP79] a large cluster is planned in pieces, and the plan is the same", as
   let [machineMs, pauses, isOver] = [0, 0, false];
   const busy = {
     nowMs: () => clock.nowMs(),
+    steppedMs: () => 0,
     setTimer: (delayMs: number, run: () => void) => {
       pauses += 1;
       // The others take their time, which is not the plan's.

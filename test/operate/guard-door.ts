@@ -44,7 +44,7 @@ export class Door {
 
   constructor() {
     const { clock, sample } = this;
-    const ledger = new Ledger();
+    const ledger = new Ledger(clock);
     const watch = new LockWatch();
     this.database = {
       namespace: "default",

@@ -73,7 +73,7 @@ class Bench {
       namespace: "default",
       admin: admin as AdminClient,
       lastWriteMs: 0,
-      ledger: new Ledger(),
+      ledger: new Ledger(clock),
       doubts: new Doubts(),
       isActing: false,
       lease: undefined,

@@ -1,5 +1,6 @@
 // Statuses that are damaged at random places: what is left of them is typed as the model says, no plan fails on them, and
 // nothing disruptive rests on them. Rules: spec/real-database.md [DB39], spec/safety.md [S141], [S142].
+import { VirtualClock } from "../../src/env/virtual-clock.ts";
 import { strict as assert } from "node:assert";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -141,7 +142,7 @@ test("[S142] no plan fails on a damaged status, and nothing disruptive rests on 
         if ("problem" in shaped) continue;
         const { status } = shaped;
         const database = { ...seen, status };
-        const memory = new StatusMemory();
+        const memory = new StatusMemory(new VirtualClock());
         memory.note({ ...database, observedMs: seen.observedMs - 5_000 }, world.snapshot());
         memory.note(database, world.snapshot());
         const { statuses, histories, missingCoordinators } = memory;

@@ -107,7 +107,11 @@ test("[PROVE3] nothing begins when the time of all is over", async () => {
     // The first one has used all of it.
     if (line.includes("proven")) nowMs += 61_000;
   };
-  const stepped = { nowMs: () => nowMs, setTimer: () => ({ cancel: () => {} }) };
+  const stepped = {
+    nowMs: () => nowMs,
+    steppedMs: () => 0,
+    setTimer: () => ({ cancel: () => {} }),
+  };
   const { results, skipped } = await runProofs(proofs, { ...options, clock: stepped, say });
   assert.equal(results.length, 1);
   assert.deepEqual(

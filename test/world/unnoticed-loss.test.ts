@@ -2,8 +2,10 @@
 // its copies, also when the operator that took a process group away is not there any more. Rules: spec/safety.md [S162], spec/hibernation.md [HIB2].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { VirtualClock } from "../../src/env/virtual-clock.ts";
 import { conditionIn } from "../../src/kube/condition.ts";
 import { nodes, pods } from "../../src/kube/resource.ts";
+import { skewedClock } from "../../src/sim/skewed-clock.ts";
 import { assertAllCopies, groups } from "./removal-harness.ts";
 import { keyOfObject, minuteMs, nameOf, small, TestWorld } from "./world-harness.ts";
 
@@ -24,13 +26,17 @@ function allCopiesOfSome(world: TestWorld): string[] {
   return found;
 }
 
-/** Until the first one of them has left; then another operator takes over. */
-async function anotherOperatorAfter(world: TestWorld, ids: readonly string[]): Promise<void> {
+async function untilOneIsGone(world: TestWorld, ids: readonly string[]): Promise<void> {
   const isOneGone = async (): Promise<boolean> => {
     const left = (await groups(world)).map(({ processGroupID }) => processGroupID);
     return !ids.every((id) => left.includes(id));
   };
   await world.until(isOneGone, "one of them goes");
+}
+
+/** Until the first one of them has left; then another operator takes over. */
+async function anotherOperatorAfter(world: TestWorld, ids: readonly string[]): Promise<void> {
+  await untilOneIsGone(world, ids);
   await world.world.stopOperator();
   world.world.startOperator();
 }
@@ -44,6 +50,27 @@ test("[S162] of two process groups that go without exclusion the second one wait
     world.assertDataSafe();
   });
 });
+
+for (const [who, isAnother] of [
+  ["the operator that did it", false],
+  ["another operator", true],
+] as const) {
+  test(`[S167] a step of the clock does not end the wait for the copies of what went without exclusion, under ${who}`, async () => {
+    const clock = new VirtualClock();
+    const operatorClock = skewedClock(clock, { offsetMs: 0, driftMsPerHour: 0 });
+    const setting = { ...options, clock, operatorClock };
+    await TestWorld.runWithCluster(setting, async (world) => {
+      const ids = allCopiesOfSome(world);
+      await world.changeSpec({ processGroupsToRemoveWithoutExclusion: ids });
+      if (isAnother) await anotherOperatorAfter(world, ids);
+      else await untilOneIsGone(world, ids);
+      await clock.advance(5_000);
+      operatorClock.step(60 * minuteMs);
+      await world.untilReconciled(20 * minuteMs);
+      world.assertDataSafe();
+    });
+  });
+}
 
 test("[S162] [HIB2] a database whose copy went without exclusion just before another operator came does not sleep without it", async () => {
   await TestWorld.runWithCluster(options, async (world) => {

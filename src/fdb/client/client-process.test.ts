@@ -16,6 +16,10 @@ class SetClock implements Clock {
     return this.#nowMs;
   }
 
+  steppedMs(): number {
+    throw new Error("a client process remembers nothing over a step");
+  }
+
   setTimer(delayMs: number, run: () => void) {
     const timer = { dueMs: this.#nowMs + delayMs, run };
     this.#timers.add(timer);

@@ -1,5 +1,5 @@
 // Whether one of our own acts has come to its end, as a status shows it. Until then it stays in the ledger and counts.
-// Rules: spec/safety.md [S40]-[S46], [S104], spec/hibernation.md [HIB11],
+// Rules: spec/safety.md [S40]-[S46], [S104], [S167], spec/hibernation.md [HIB11],
 // spec/fencing.md [FENCE4].
 import { isHibernated } from "../../api/hibernation.ts";
 import type { StatusProcess } from "../../model/database-status.ts";
@@ -65,6 +65,7 @@ export function ledgerVerdict(
 /** A process is back when it reports with a later beginning; one whose pod is gone is not waited for. */
 function restartVerdict(entry: LedgerEntry, view: VerdictView, seen: SeenStatus): LedgerVerdict {
   const beginnings = beginningsOf(seen, view.memory.once(processesOf, seen.status));
+  const movedMs = entry.startsMovedMs ?? 0;
   const isExpired = seen.observedMs - entry.atMs > killEffectMs;
   let isOpen = false;
   for (const [key, before] of entry.starts) {
@@ -72,7 +73,9 @@ function restartVerdict(entry: LedgerEntry, view: VerdictView, seen: SeenStatus)
     if (after === undefined) {
       isOpen ||= !isOwnerGone(view, key);
     } else if (after.earliestMs <= before + incarnationToleranceMs) {
-      if (isExpired && after.latestMs <= before + incarnationToleranceMs) return "contradicted";
+      // When the machine slept, its clock was right before and after, and the process did not move.
+      const certainMs = before - movedMs + incarnationToleranceMs;
+      if (isExpired && after.latestMs <= certainMs) return "contradicted";
       isOpen = true;
     }
   }

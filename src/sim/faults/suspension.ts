@@ -24,6 +24,7 @@ export class Suspension {
   clock(clock: Clock): Clock {
     return {
       nowMs: () => clock.nowMs(),
+      steppedMs: (sinceMs) => clock.steppedMs(sinceMs),
       setTimer: (delayMs, run) => {
         const fire = (): void => {
           const leftMs = this.#leftMs();
