@@ -77,8 +77,7 @@ export async function reconcileCluster(
   if (cluster === undefined || isLeftAlone(cluster)) return {};
   if (isProtectionOver(cluster)) return endProtection(options, key, state, cluster);
   if (cluster.spec.skip === true) {
-    state.poller.follow(undefined);
-    state.certificates.follow([]);
+    lookAway(state);
     return protectAnd(options, key, state, cluster, () => tellPaused(options, state, cluster));
   }
   const back = await standBack(options, placeOf(options, cluster, state));
@@ -150,6 +149,14 @@ function placeOf(
 ): OverlapPlace<Stored<FoundationDBCluster>> {
   const cluster = sourceOfDrill(caches, object);
   return { resource: foundationDbClusters, cache: caches.clusters, object, cluster, state };
+}
+
+/** Who looks again knows no more of the time between than a successor would. [S168] */
+function lookAway(state: ClusterState): void {
+  state.poller.follow(undefined);
+  state.certificates.follow([]);
+  state.statuses.lookAway();
+  state.madeConnectionString = undefined;
 }
 
 /** Somebody deleted the cluster and does not want it kept: it goes, and nothing else is done for it. */

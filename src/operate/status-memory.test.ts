@@ -76,6 +76,18 @@ test("[S167] what is remembered does not get older when the clock is set", () =>
   assert.equal(memory.lostZones(nowMs + 593_000).size, 0, "the time itself ends it");
 });
 
+test("[S168] after a pause the watch begins anew, and who does not report is missing anew", () => {
+  const memory = new StatusMemory(new VirtualClock());
+  const without = sampleDatabase();
+  killSample(without, "storage-1");
+  note(memory, without, 900_000);
+  memory.lookAway();
+  assert.deepEqual([memory.watchedSinceMs, memory.missingGroups.size], [undefined, 0]);
+  note(memory, without, 9_000);
+  assert.equal(memory.watchedSinceMs, sampleNowMs - 9_000);
+  assert.deepEqual([...memory.missingGroups], [["storage-1", sampleNowMs - 9_000]]);
+});
+
 function withForeign(): Sample {
   const sample = sampleDatabase();
   const { processes } = sample.status.cluster ?? {};

@@ -1,6 +1,6 @@
 // What is remembered of earlier statuses of one database: the last two that told everything, and where the processes of
 // other instances were, so that their loss is noticed, what our own may hold, where they reported, and since when
-// coordinators are missing. Rules: spec/safety.md [S35], [S47], [S48], [S68], [S162]-[S165], [S167], spec/restart.md [T11].
+// coordinators are missing. Rules: spec/safety.md [S35], [S47], [S48], [S68], [S162]-[S165], [S167], [S168], spec/restart.md [T11].
 import type { Clock } from "../env/clock.ts";
 import { isAvailable } from "../model/availability.ts";
 import { localityKeys, localityOf, processesByInstance, processesOf } from "../model/locality.ts";
@@ -70,6 +70,12 @@ export class StatusMemory {
   /** Coordinators that the newest status shows as missing, with the time of the first one that did so in a row. */
   get missingCoordinators(): ReadonlyMap<string, number> {
     return this.#missingCoordinators;
+  }
+
+  /** Nobody looks for a while: what goes meanwhile is as unknown as what went before the start. */
+  lookAway(): void {
+    this.#watchedSinceMs = undefined;
+    this.#missingGroups = new Map();
   }
 
   /** Takes in an observation; one that is known already changes nothing. `neighbours` is asked for complete ones alone. */

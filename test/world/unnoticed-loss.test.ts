@@ -2,9 +2,10 @@
 // its copies, also when the operator that took a process group away is not there any more. Rules: spec/safety.md [S162], spec/hibernation.md [HIB2].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
+import { foundationDbClusters } from "../../src/api/cluster.ts";
 import { VirtualClock } from "../../src/env/virtual-clock.ts";
 import { conditionIn } from "../../src/kube/condition.ts";
-import { nodes, pods } from "../../src/kube/resource.ts";
+import { nodes, persistentVolumeClaims, pods } from "../../src/kube/resource.ts";
 import { skewedClock } from "../../src/sim/skewed-clock.ts";
 import { assertAllCopies, groups } from "./removal-harness.ts";
 import { keyOfObject, minuteMs, nameOf, small, TestWorld } from "./world-harness.ts";
@@ -70,6 +71,35 @@ for (const [who, isAnother] of [
       world.assertDataSafe();
     });
   });
+}
+
+test("[S168] what people took away while the resource was paused has its copies again before the next one goes", async () => {
+  await TestWorld.runWithCluster(options, async (world) => {
+    const [first = "", second = ""] = allCopiesOfSome(world);
+    await world.clock.advance(5 * minuteMs);
+    await world.changeSpec({ skip: true });
+    await world.clock.advance(1_000);
+    await takeAway(world, first);
+    await world.clock.advance(1_000);
+    await world.changeSpec({ skip: false, processGroupsToRemoveWithoutExclusion: [second] });
+    await world.untilReconciled(20 * minuteMs);
+    world.assertDataSafe();
+  });
+});
+
+/** By hand, with all that tells of it. */
+async function takeAway(world: TestWorld, id: string): Promise<void> {
+  const now = { gracePeriodSeconds: 0 };
+  const [pod] = (await world.pods("storage")).filter((one) => nameOf(one).endsWith(id));
+  assert.ok(pod !== undefined);
+  const claim = { namespace: "default", name: `${nameOf(pod)}-data` };
+  await world.client.delete(persistentVolumeClaims, claim, now);
+  await world.client.delete(pods, keyOfObject(pod), now);
+  const left = (await groups(world)).filter(({ processGroupID }) => processGroupID !== id);
+  const patch = { status: { processGroups: left } };
+  const key = keyOfObject(await world.cluster());
+  const how = { type: "merge", subresource: "status" } as const;
+  await world.client.patch(foundationDbClusters, key, patch, how);
 }
 
 test("[S162] [HIB2] a database whose copy went without exclusion just before another operator came does not sleep without it", async () => {
