@@ -137,6 +137,30 @@ test("[FDB84] so it is with a transaction on special keys", async () => {
   assert.match(await sample.call(stale.connectionString(10_000)), /@10\.1\.0\.11:4501,/);
 });
 
+test("[FDB84] a transaction whose time is over waits for no coordinators any more", async () => {
+  const name = "log-1.svc";
+  const hosts = new Map([[name, "10.1.0.11"]]);
+  let isAsked = false;
+  const resolve = (host: string): string | undefined => {
+    isAsked ||= host === name;
+    return hosts.get(host);
+  };
+  const sample = await startPlain({ coordinators: [`${name}:4501`], resolver: { resolve } });
+  const key = bytesOfBinary("\xff\xff/configuration/coordinators/processes");
+  const change = sample.admin.transact(
+    async (transaction) => {
+      transaction.set(key, bytesOfText(plainCoordinators.join(",")));
+      hosts.clear();
+    },
+    { timeoutMs: 5_000, specialKeySpaceEnableWrites: true },
+  );
+  await assert.rejects(sample.call(change), { code: 1031 });
+  await sample.pass(10);
+  isAsked = false;
+  await sample.pass(60);
+  assert.equal(isAsked, false);
+});
+
 for (const [title, awaySeconds] of [
   ["before anybody has missed them", 0],
   ["after a while", 60],

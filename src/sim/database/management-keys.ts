@@ -1,13 +1,14 @@
 // The special keys that show and change the database: status, connection string, exclusions,
 // maintenance, lock, coordinators, process classes. [FDB37]
 import { sleep } from "../../env/clock.ts";
-import type { KeyValue } from "../../fdb/admin.ts";
+import type { KeyValue, TransactionOptions } from "../../fdb/admin.ts";
 import { binaryText, bytesOfBinary, bytesOfText, textOfBytes } from "../../fdb/bytes.ts";
 import { namedFdbError } from "../../fdb/error.ts";
 import type { SpecialOperation } from "../key-value/special-keys.ts";
 import { askCoordinators } from "./coordination.ts";
 import { isServing, nextChange, notifyChange } from "./database.ts";
 import type { Database } from "./database.ts";
+import { withDeadline } from "./deadline.ts";
 import { exclusionsInProgress, parseExclusionTarget } from "./exclusion.ts";
 import { isMaintenanceActive } from "./fault-tolerance.ts";
 import {
@@ -58,7 +59,12 @@ function writable(
   prefix: string,
   list: (database: Database) => Map<string, string>,
   write:
-    | ((database: Database, name: string, value: string | undefined) => Promise<Effect>)
+    | ((
+        database: Database,
+        name: string,
+        value: string | undefined,
+        options: TransactionOptions,
+      ) => Promise<Effect>)
     | undefined,
 ): void {
   const keys = (): [string, string][] =>
@@ -76,10 +82,10 @@ function writable(
         .map(([key, value]) => ({ key: bytesOfBinary(key), value: bytesOfText(value) }));
     },
     ...(write && {
-      write: async (operations: readonly SpecialOperation[]) => {
+      write: async (operations: readonly SpecialOperation[], options: TransactionOptions) => {
         const effects: Effect[] = [];
         for (const [key, value] of changes(operations, keys)) {
-          effects.push(await write(database, key.slice(prefix.length), value));
+          effects.push(await write(database, key.slice(prefix.length), value, options));
         }
         return () => effects.forEach((effect) => effect());
       },
@@ -188,6 +194,7 @@ async function configure(
   database: Database,
   name: string,
   value: string | undefined,
+  { timeoutMs }: TransactionOptions,
 ): Promise<Effect> {
   const address = /^process\/class_type\/(.+)$/s.exec(name)?.[1];
   if (address !== undefined && value !== undefined) {
@@ -204,7 +211,10 @@ async function configure(
   });
   const refusal = refuseCoordinators(addresses);
   if (refusal !== undefined) refuse(database, "coordinators", refusal);
-  await untilCoordinatorsAnswer(database, (delayMs) => sleep(database.fabric.clock, delayMs));
+  // Nobody hears of it when the transaction is over, which began earlier.
+  await withDeadline(database.fabric.clock, timeoutMs, (deadline) =>
+    untilCoordinatorsAnswer(database, (delayMs) => deadline.sleep(delayMs)),
+  );
   if (isSameSet(database, addresses)) {
     refuse(database, "coordinators", "No change (existing configuration satisfies request)");
   }
