@@ -62,11 +62,16 @@ export function coordinatorsOf(text: string): readonly string[] {
 export function isSameDatabase(left: string | undefined, right: string | undefined): boolean {
   if (left === undefined || right === undefined) return false;
   // Where there are many databases nearly all differ here, and each is compared with all others.
-  if (descriptionText(left) !== descriptionText(right)) return false;
+  if (!haveSameDescription(left, right)) return false;
   const [one, other] = [parseConnectionString(left), parseConnectionString(right)];
   if (!one.ok || !other.ok) return false;
   const known = new Set(one.value.coordinators);
   return other.value.coordinators.some((coordinator) => known.has(coordinator));
+}
+
+/** No change of coordinators changes it, but other databases may have the same. */
+export function haveSameDescription(left: string, right: string): boolean {
+  return descriptionText(left) === descriptionText(right);
 }
 
 function descriptionText(given: string): string {

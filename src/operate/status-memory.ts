@@ -4,6 +4,7 @@
 import type { Clock } from "../env/clock.ts";
 import { isAvailable } from "../model/availability.ts";
 import { localityKeys, localityOf, processesByInstance, processesOf } from "../model/locality.ts";
+import type { StatusProcess } from "../model/database-status.ts";
 import { isTest } from "../model/process-class.ts";
 import { hasReported } from "../model/process-group.ts";
 import { missingCoordinators } from "../plan/coordinators/coordinator-validity.ts";
@@ -82,7 +83,7 @@ export class StatusMemory {
   note(
     latest: DatabaseObservation,
     view: Pick<SafetyView, "cluster" | "pods" | "memory">,
-    neighbours: () => Neighbours = () => noNeighbours,
+    neighbours: (processes: readonly StatusProcess[]) => Neighbours = () => noNeighbours,
   ): void {
     if (latest.kind !== "seen" || latest.observedMs === this.#statuses[0]?.observedMs) return;
     const { kind: _kind, ...seen } = latest;
@@ -96,7 +97,7 @@ export class StatusMemory {
     this.#watchedSinceMs = Math.min(this.#watchedSinceMs ?? Infinity, seen.observedMs);
     this.#statuses = [seen, ...this.#statuses].slice(0, 2);
     this.#noteGroups(seen, view);
-    this.#noteForeign(latest, view, neighbours());
+    this.#noteForeign(latest, view, neighbours(view.memory.once(processesOf, seen.status)));
   }
 
   /** Fault domains in which a process of another instance reported lately, or by what it says, and does not any more. */

@@ -236,6 +236,34 @@ test("[S164] an operator that has just started counts what is down of another re
   assert.match(budget.reason, /node-10 \(dc1-log-1 does not report\)/);
 });
 
+test("[S169] also where it was paused while all coordinators changed, and another process of it reports", () => {
+  const scene = new Scene();
+  const input = scene.input();
+  const { cluster } = scene.sample.status;
+  const connectionString = cluster?.connection_string;
+  Object.assign(scene.state.poller, { connectionString });
+  const [up, down] = [1, 2].map((number) => ({
+    processGroupID: `dc1-log-${number}`,
+    processClass: "log",
+    faultDomain: `node-1${number}`,
+    addresses: [`10.9.9.${number}`],
+  }));
+  const locality = { instance_id: "dc1-log-1", zoneid: "node-11" };
+  const process = { address: "10.9.9.1:4501", class_type: "log", locality, roles: [] };
+  Object.assign(cluster?.processes ?? {}, { "dc1-log-1": process });
+  const paused = {
+    metadata: { ...input.cluster.metadata, name: "dc1", uid: "dc1" },
+    spec: { ...input.cluster.spec, skip: true },
+    status: { connectionString: "sample:old@10.8.8.8:4501", processGroups: [up, down] },
+  };
+  const clusters = { list: () => [input.cluster, paused] };
+  const caches = { ...input.caches, clusters } as unknown as Caches;
+  takeIn({ ...input, caches });
+  const budget = disruptionBudget(observeCluster({ ...input, caches }));
+  assert.equal(budget.zonesAllowed, 0);
+  assert.match(budget.reason, /node-12 \(dc1-log-2 does not report\)/);
+});
+
 test("[T79] a list from before a status showed another fault domain under maintenance is forgotten", () => {
   const scene = new Scene();
   takeIn(scene.input());

@@ -33,8 +33,8 @@ export function takeIn({ cluster, caches, state, nowMs, serverAheadMs }: TakeInI
   const pvcs = objectsOf(caches.pvcs, cluster, memory);
   const view = { cluster, pods, nowMs, serverAheadMs, memory };
   const { latest, connectionString } = state.poller;
-  state.statuses.note(ownObservation(view, latest), view, () =>
-    neighboursOf(cluster, connectionString, caches.clusters),
+  state.statuses.note(ownObservation(view, latest), view, (processes) =>
+    neighboursOf(cluster, connectionString, caches.clusters, processes),
   );
   noteMaintenance(state);
   const { statuses } = state.statuses;
