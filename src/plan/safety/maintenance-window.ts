@@ -1,11 +1,11 @@
 // Whether an act may begin now: in a maintenance window, when a person called the change urgent, or when it finishes what has
-// begun. Asked for every action of every step, and by the guard again. Rules: spec/windows.md [WIN6]-[WIN12].
+// begun. Asked for every action of every step, and by the guard again. Rules: spec/windows.md [WIN6]-[WIN12], [WIN26], [WIN27].
 import { createHash } from "node:crypto";
 import type { ClusterSpec, ClusterStatus } from "../../api/cluster.ts";
 import { tagOf } from "../../build/images.ts";
 import { mainContainerName } from "../../build/normalise.ts";
 import { isProtocolCompatible, parseVersion } from "../../model/version.ts";
-import type { Action, DisruptiveAction } from "../action.ts";
+import type { Action, DisruptiveAction, PodOrder } from "../action.ts";
 import { preparedVersions } from "./prepared-versions.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
@@ -15,13 +15,16 @@ import { windowState } from "./window-state.ts";
 
 export type BegunWork = NonNullable<ClusterStatus["begunWork"]>;
 
+type PodDeletion = DisruptiveAction & { type: "deletePods" };
+
 export type Work = Omit<BegunWork, "since">;
 
 /** Why the act has to wait for a window; undefined when it may begin, or go on. */
 export function windowRefusal(view: SafetyView, action: Action): Refusal | undefined {
   const state = windowState(view);
-  if (state.kind === "open" || !needsWindow(view, action)) return undefined;
-  if (isBegun(view, action)) return undefined;
+  if (state.kind === "open") return undefined;
+  const later = dividedByVersion(view, action).later;
+  if (later === undefined || !needsWindow(view, later) || isBegun(view, later)) return undefined;
   return refusal("MaintenanceWindowClosed", `it waits for a maintenance window: ${state.text}`);
 }
 
@@ -37,7 +40,6 @@ function isBegun(view: SafetyView, action: DisruptiveAction): boolean {
   if (action.type === "killProcesses" && action.isUpgrade) {
     return preparedVersions(view, running).length > 0;
   }
-  if (action.type === "deletePods" && isBetweenVersions(view, action, running)) return true;
   return isPartOf(status?.begunWork, workOf(view, action.type));
 }
 
@@ -48,19 +50,38 @@ export function isPartOf(begun: BegunWork | undefined, work: Work): boolean {
   return names.some((name) => work[name] !== undefined && begun[name] === work[name]);
 }
 
-/** The restart for a new version has happened: pods with programs of the old one are in danger until they are made again. */
-function isBetweenVersions(
-  { pods }: SafetyView,
-  action: DisruptiveAction & { type: "deletePods" },
-  running: string,
-): boolean {
-  const version = parseVersion(running);
-  return action.pods.some(({ basis }) => {
-    const containers = pods.get(basis.name)?.spec?.containers ?? [];
-    const image = containers.find(({ name }) => name === mainContainerName)?.image ?? "";
-    const own = parseVersion((tagOf(image) ?? "").replace(/-.*$/, ""));
-    return version !== undefined && own !== undefined && !isProtocolCompatible(own, version);
-  });
+/**
+ * What need not wait for a window, and what may have to. The restart for a new version has happened: pods with programs of
+ * the old one are in danger until they are made again. Of a deletion that excuses them alone.
+ */
+export function dividedByVersion(
+  view: SafetyView,
+  action: Action,
+): { readonly now?: Action; readonly later?: Action } {
+  if (action.type !== "deletePods") return { later: action };
+  const between = action.pods.filter((order) => isBetweenVersions(view, order));
+  if (between.length === 0) return { later: action };
+  if (between.length === action.pods.length) return { now: action };
+  const others = action.pods.filter((order) => !between.includes(order));
+  return { now: onlyOf(action, between), later: onlyOf(action, others) };
+}
+
+function isBetweenVersions({ cluster, pods }: SafetyView, { basis }: PodOrder): boolean {
+  const { spec, status } = cluster;
+  const version = parseVersion(status?.runningVersion || spec.version);
+  const containers = pods.get(basis.name)?.spec?.containers ?? [];
+  const image = containers.find(({ name }) => name === mainContainerName)?.image ?? "";
+  const own = parseVersion((tagOf(image) ?? "").replace(/-.*$/, ""));
+  return version !== undefined && own !== undefined && !isProtocolCompatible(own, version);
+}
+
+/** The database is told only of pods that go. */
+function onlyOf(action: PodDeletion, pods: PodDeletion["pods"]): PodDeletion {
+  const { maintenance, ...rest } = action;
+  const ids = new Set(pods.map(({ processGroupId }) => processGroupId));
+  const processGroupIds = maintenance?.processGroupIds.filter((id) => ids.has(id)) ?? [];
+  if (maintenance === undefined || processGroupIds.length === 0) return { ...rest, pods };
+  return { ...rest, pods, maintenance: { ...maintenance, processGroupIds } };
 }
 
 /** By what the work is known that an act is part of. A change of the coordinators can be part of either kind. */

@@ -5,6 +5,7 @@ import { sampleDatabase, sampleNowMs, viewOf } from "../../../test/fixtures/samp
 import type { Action } from "../action.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
+import { windowRefusal } from "./maintenance-window.ts";
 import { throughWindows, withoutFutileWork } from "./window-gate.ts";
 
 const since = "2026-01-02T01:59:00Z";
@@ -101,3 +102,44 @@ for (const [what, database] of [
     );
   });
 }
+
+const versions = { "log-1": "7.1.57", "log-2": "7.3.79", "storage-1": "7.1.57" };
+
+/** The pods of a fault domain, of which the database runs 7.3 and two were made for 7.1. */
+function mixed() {
+  const snapshot = snapshotAt(closed, {});
+  const pods = new Map(snapshot.pods);
+  const orders = Object.entries(versions).map(([processGroupId, version]) => {
+    const name = `sample-${processGroupId}`;
+    const containers = [{ name: "foundationdb", image: `foundationdb/foundationdb:${version}` }];
+    pods.set(name, { metadata: { name }, spec: { containers } } as never);
+    return { basis: { name, uid: "", resourceVersion: "" }, processGroupId };
+  });
+  const deletion = {
+    ...({ type: "deletePods", because: "update", step: "updatePods", pods: orders } as const),
+    ...{ evidenceMs: closed - 1_000, needsLock: false },
+    maintenance: { zone: "a", seconds: 600, processGroupIds: ["storage-1", "log-2"] },
+  };
+  return { snapshot: { ...snapshot, pods }, deletion };
+}
+
+test("[WIN26] [WIN27] of pods that would be made again together only those between versions go", () => {
+  const { snapshot, deletion } = mixed();
+  const draft = { groups: snapshot.cluster.status?.processGroups ?? [], status: {} };
+  const { actions, waits = [] } = throughWindows(
+    snapshot,
+    draft as unknown as Draft,
+    "updatePods",
+    { actions: [deletion] },
+  );
+  const pods = deletion.pods.filter(({ processGroupId }) => processGroupId !== "log-2");
+  const maintenance = { ...deletion.maintenance, processGroupIds: ["storage-1"] };
+  const passing = { ...deletion, pods, maintenance };
+  assert.deepEqual(actions, [passing]);
+  assert.deepEqual(
+    waits.map(({ message }) => message.replace(/^.* itself will /, "")),
+    ["delete pods sample-log-2 (update)"],
+  );
+  assert.equal(windowRefusal(snapshot, deletion)?.reason, "MaintenanceWindowClosed");
+  assert.equal(windowRefusal(snapshot, passing), undefined);
+});

@@ -1,6 +1,6 @@
 // What every step wants passes here: acts that have to wait for a maintenance window are taken out of its result, and process
 // groups that it would let go stay; a wait says so instead. So no step asks for the time itself, and none can forget it.
-// Rules: spec/windows.md [WIN6]-[WIN12].
+// Rules: spec/windows.md [WIN6]-[WIN12], [WIN27].
 import type { ClusterStatus, ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { formatTime } from "../../kube/time.ts";
 import { isAvailable } from "../../model/availability.ts";
@@ -15,7 +15,7 @@ import { operatorTimeMs } from "../view/server-time.ts";
 import { withGroups } from "../view/cluster-view.ts";
 import type { NewWait } from "../wait.ts";
 import { nameList } from "../wait.ts";
-import { isPartOf, needsWindow, workOf } from "./maintenance-window.ts";
+import { dividedByVersion, isPartOf, needsWindow, workOf } from "./maintenance-window.ts";
 import type { BegunWork, Work } from "./maintenance-window.ts";
 import { isServing } from "./touched-groups.ts";
 import { beginningOf } from "./view.ts";
@@ -36,14 +36,15 @@ export function throughWindows(
   if (result === nothing || !hasWindows(snapshot)) return result;
   const held: string[] = [];
   let work: Work = {};
-  const actions = result.actions?.filter((action) => {
+  const actions = result.actions?.flatMap((action) => {
     const view = withGroups(snapshot, result.groups ?? draft.groups);
     if (snapshot.checks.window(view, action) !== undefined) {
-      held.push(describeHeld(action, result.groups ?? draft.groups));
-      return false;
+      const { now, later } = dividedByVersion(view, action);
+      held.push(describeHeld(later ?? action, result.groups ?? draft.groups));
+      return now ?? [];
     }
     work = { ...work, ...begunWith(view, action) };
-    return true;
+    return action;
   });
   const marks = heldMarks(snapshot, draft.groups, result.groups ?? draft.groups, step);
   if (marks.ids.length > 0) held.push(`let ${nameList(marks.ids)} go`);
