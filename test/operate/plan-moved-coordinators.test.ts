@@ -49,6 +49,7 @@ test("[T81] the new connection string has the new addresses, with the ports of t
   const [, next = ""] = /echo (\S+) >/.exec(text) ?? [];
   assert.equal(next, old.replaceAll(/(?<=[@,])\d+\./g, "77."));
   assert.ok(text.includes(`{"status":{"connectionString":"${next}"}}`));
+  assert.match(text, /names \(.*\), which wait for a change of the IP family to end\.$/);
 });
 
 test("[T82] coordinators that keep a majority of their addresses have not moved", () => {

@@ -99,7 +99,7 @@ function waitOf(
       `1. ${kubectl} patch fdb ${name} --subresource=status --type=merge -p '${patch}' ` +
       `2. In every pod of the database: ${kubectl} exec POD -c foundationdb -- bash -c ` +
       `'echo ${connectionString} > /var/fdb/data/fdb.cluster && pkill fdbserver' ` +
-      "It does not happen to coordinators that are known by names (routing.useDNSInClusterFile).",
+      "It does not happen while coordinators are known by names (routing.useDNSInClusterFile), which wait for a change of the IP family to end.",
     isForDatabase: true,
   };
 }

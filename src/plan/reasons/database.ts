@@ -48,12 +48,14 @@ export const databaseReasons = {
     concern: "person",
     rank: "coordinators",
     meaning:
-      "With `routing.useDNSInClusterFile: false` coordinators are known by the addresses of their " +
-      "pods. All of them, or most, have been deleted at once and came back under other addresses. " +
+      "With `routing.useDNSInClusterFile: false`, and while the IP family changes, coordinators are " +
+      "known by the addresses of their pods. All of them, or most, have been deleted at once and came " +
+      "back under other addresses. " +
       "Nothing is lost: what they know is on their volumes. But each process looks for them at " +
       "the old addresses, in a file on its own volume that the operator cannot write. The remedy " +
       "names the new connection string and two commands: one for the resource, one for each pod " +
-      "of the database. Names instead of addresses keep it from happening again.",
+      "of the database. Names instead of addresses keep it from happening again; during a change of " +
+      "the IP family they come back when it is over.",
   },
   CoordinatorsNotRunning: {
     concern: "look",
