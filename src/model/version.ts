@@ -67,6 +67,13 @@ export function isSupported(version: Version): boolean {
   return compareVersions(version, minimumVersion) >= 0;
 }
 
+type Line = Pick<Version, "major" | "minor">;
+
+/** FoundationDB can go back by one line: a server does not start on files of any later one. */
+export function canReadFilesOf(version: Line, writer: Line): boolean {
+  return writer.major === version.major && writer.minor - version.minor <= 1;
+}
+
 /** The newest line of versions that this operator was made for. */
 export const newestKnownLine = { major: 7, minor: 4 } as const;
 

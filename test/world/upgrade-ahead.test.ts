@@ -1,5 +1,5 @@
 // Processes that restart after their pod was prepared for an incompatible upgrade, and so speak the new protocol before the others do.
-// Rules: spec/upgrade.md [U54]-[U56].
+// Rules: spec/upgrade.md [U54]-[U56], [U91].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
@@ -14,6 +14,7 @@ import {
   newVersion,
   oldVersion,
   statusOf,
+  untilBlocked,
   untilRunning,
   upgradeLimitMs,
   upgradeWorld,
@@ -88,6 +89,38 @@ test("[U56] coordinators that ran ahead take the rest with them (long)", async (
     { databaseConfiguration: { redundancy_mode: "single" } },
     async (world) => {
       await deletePods(world, await world.pods("log"));
+    },
+  );
+});
+
+test("[U91] data that ran ahead stays when the version is taken back, and takes part again when it is wished for once more (long)", async () => {
+  await announcedUpgrade(
+    { databaseConfiguration: { redundancy_mode: "double" } },
+    async (world) => {
+      await runTwoAhead(world);
+      const before = new Set((await world.pods("storage")).map(({ metadata }) => metadata.uid));
+      await world.changeSpec({ version: oldVersion });
+      await untilBlocked(world, "NewerVersionStarted");
+      await world.clock.advance(5 * minuteMs);
+      const after = (await world.pods("storage")).map(({ metadata }) => metadata.uid);
+      assert.deepEqual(new Set(after), before);
+      const { cluster } = await statusOf(world, oldVersion);
+      assert.equal(cluster?.incompatible_connections?.length, 1, "the stateless one came back");
+      await world.changeSpec({ version: newVersion });
+    },
+  );
+});
+
+test("[U91] data that ran ahead of an upgrade that was taken back is made anew elsewhere (long)", async () => {
+  await upgradeWorld(
+    { spec: { databaseConfiguration: { redundancy_mode: "double" } }, nodes: 8 },
+    async (world) => {
+      await announceUpgrade(world);
+      await runTwoAhead(world);
+      await world.changeSpec({ version: oldVersion });
+      await untilBlocked(world, "NewerVersionStarted");
+      await world.untilReconciled(4 * 60 * minuteMs);
+      await assertAllOn(world, oldVersion);
     },
   );
 });

@@ -55,6 +55,17 @@ export const instanceReasons = {
       "or hurt nobody by being late. Look what holds the resource of the other instance. If it is " +
       "gone for good, take its entries away: [coordination](coordination.md) says how.",
   },
+  NewerVersionStarted: {
+    concern: "look",
+    rank: "pod",
+    meaning:
+      "Processes that keep data started with the new version of an upgrade in which all change at " +
+      "once, before the others did, and then the version was taken back. They take no part in the " +
+      "database any more, and the version that runs may not read what they have written. Made " +
+      "again, their pods would not start at all, so they stay. Set `spec.version` to the newer " +
+      "version again: they are part of the database when the others have changed. Otherwise their " +
+      "process groups are replaced as failed ones, where all data has other copies.",
+  },
   PrefixShared: {
     concern: "person",
     meaning:
