@@ -55,6 +55,13 @@ async function runTwoAhead(world: TestWorld): Promise<void> {
   }, "two processes run ahead");
 }
 
+/** What the remedy of the wait asks a person for. */
+async function restartOthers(world: TestWorld): Promise<void> {
+  const { cluster } = await statusOf(world, oldVersion);
+  const addresses = Object.values(cluster?.processes ?? {}).map(({ address = "" }) => address);
+  await withAdmin(world, oldVersion, (admin) => admin.kill(addresses, 10_000));
+}
+
 test("[U54] more zones that run ahead than the database can lose do not hold the restart (long)", async () => {
   await announcedUpgrade(
     { databaseConfiguration: { redundancy_mode: "double" } },
@@ -73,13 +80,7 @@ test("[U56] a database that needs what ran ahead says so, and goes on after a pe
       await world.clock.advance(8 * minuteMs);
       assert.match(await blockedBy(world), /It may need .*storage-.*, which run the new version/);
       assert.deepEqual(killsOf(world), []);
-      await withAdmin(world, oldVersion, async (admin) => {
-        const { cluster } = await admin.status(20_000);
-        const addresses = Object.values(cluster?.processes ?? {}).map(
-          ({ address = "" }) => address,
-        );
-        await admin.kill(addresses, 10_000);
-      });
+      await restartOthers(world);
     },
   );
 });
@@ -121,6 +122,26 @@ test("[U91] data that ran ahead of an upgrade that was taken back is made anew e
       await untilBlocked(world, "NewerVersionStarted");
       await world.untilReconciled(4 * 60 * minuteMs);
       await assertAllOn(world, oldVersion);
+    },
+  );
+});
+
+test("[U92] a database that went down with data that ran ahead goes on when a version that was taken back is wished for again (long)", async () => {
+  await announcedUpgrade(
+    { databaseConfiguration: { redundancy_mode: "double" } },
+    async (world) => {
+      await deletePods(world, (await world.pods("storage")).slice(0, 2));
+      await world.clock.advance(minuteMs);
+      await world.changeSpec({ version: oldVersion });
+      await world.clock.advance(5 * minuteMs);
+      assert.equal(await announced(world), oldVersion);
+      await world.changeSpec({ version: newVersion });
+      await world.until(
+        async () => (await announced(world)) === newVersion,
+        "the new version is announced again",
+      );
+      await world.clock.advance(minuteMs);
+      await restartOthers(world);
     },
   );
 });

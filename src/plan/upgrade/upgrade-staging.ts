@@ -1,11 +1,13 @@
 // How far the pods are prepared for an upgrade in which all processes change at once: their sidecars run the new image
 // and put the new binaries into place. Only then the configuration names the new version, so that a process which
-// restarts earlier comes back with the version that the others run. Rules: spec/upgrade.md [U20]-[U25], [U37], [U86], [U87], [U89], [U93].
+// restarts earlier comes back with the version that the others run. Rules: spec/upgrade.md [U20]-[U25], [U37], [U86], [U87], [U89], [U92], [U93].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf } from "../../api/effective.ts";
 import { normalCluster } from "../../build/normalise.ts";
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
+import { isAvailable } from "../../model/availability.ts";
+import { isStateful } from "../../model/process-class.ts";
 import { conditionOf, hasCondition, isReadyForRemoval } from "../../model/process-group.ts";
 import { formatVersion, parseVersion } from "../../model/version.ts";
 import { announcedVersion, startableVersion } from "../view/pod-binaries.ts";
@@ -60,11 +62,15 @@ export function configurationVersion(
 
 /**
  * Why a process is not yet to be exposed to the new version. It is judged as the restart is: data that ran ahead, perhaps of
- * a version that was overtaken, is brought back by nothing else.
+ * a version that was overtaken, is brought back by nothing else. Where it may be what the database misses, a person restarts
+ * the others, and they have to find the newer version then.
  */
 export function preparationObstacle(snapshot: Snapshot, runningVersion: string): Hold | undefined {
   const ahead = groupsAhead(snapshot);
-  return restartObstacle(snapshot.cluster, databaseStatus(snapshot), runningVersion, ahead);
+  const status = databaseStatus(snapshot);
+  const isDataAhead = ahead.some(({ processClass }) => isStateful(processClass));
+  if (status !== undefined && !isAvailable(status) && isDataAhead) return undefined;
+  return restartObstacle(snapshot.cluster, status, runningVersion, ahead);
 }
 
 /** What was announced and may not be taken back yet. */
