@@ -419,6 +419,23 @@ test("[API40] a version newer than all known lines is warned of", () => {
   assert.deepEqual(["7.1.0", "7.3.69", "7.4.1"].flatMap(warned), []);
 });
 
+for (const [version, runningVersion, isWarned] of [
+  ["7.1.57", "7.3.63", true],
+  ["7.3.63", "7.4.1", false],
+  ["7.3.63", "7.1.57", false],
+  ["7.3.27", "7.3.63", false],
+] as const) {
+  test(`[ADO23] ${version} for a database on disks after ${runningVersion} was tried ${isWarned ? "is warned of" : "is nothing to say"}`, () => {
+    const adopt = { volumes: { matchLabels: { a: "b" } } };
+    const tried = { ...cluster({ version, adopt }), status: { runningVersion } };
+    const warned = (one: Parameters<typeof clusterWarnings>[0]) =>
+      clusterWarnings(one).map(({ field }) => field);
+    assert.deepEqual(warned(tried), isWarned ? ["spec.version"] : []);
+    assert.deepEqual(warned({ ...tried, status: { runningVersion, configured: true } }), []);
+    assert.deepEqual(warned({ ...tried, spec: { version } }), []);
+  });
+}
+
 test("[API29] a share of fault domains is a number or a percentage", () => {
   const field = "spec.automationOptions.replacements.maxFaultDomainsWithTaintedProcessGroups";
   const share = (

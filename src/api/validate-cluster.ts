@@ -7,6 +7,8 @@ import { parseConnectionString } from "../model/connection-string.ts";
 import { compareQuantities } from "../model/quantity.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import {
+  canReadFilesOf,
+  compareVersions,
   formatVersion,
   isKnownLine,
   isSupported,
@@ -16,6 +18,8 @@ import {
   supportsStorageEngine,
   tellsStorageEngines,
 } from "../model/version.ts";
+import { isAdopting } from "./adoption.ts";
+import type { ClusterStatus } from "./cluster-status.ts";
 import type { NamedCluster } from "./effective.ts";
 import type { ClusterSpec } from "./cluster-spec.ts";
 import { isGivenByValue, localityOf, parameterValue } from "./localities.ts";
@@ -65,10 +69,13 @@ export function validateCluster(
 const problemsMaximum = 100;
 
 /** Worth saying, but no reason to stop. */
-export function clusterWarnings(cluster: NamedCluster): readonly ValidationProblem[] {
+export function clusterWarnings(
+  cluster: NamedCluster & { readonly status?: ClusterStatus },
+): readonly ValidationProblem[] {
   const { spec } = cluster;
   return [
     ...versionWarnings(spec.version, "spec.version"),
+    ...triedVersionWarnings(cluster),
     ...countWarnings(spec),
     ...unknownClassWarnings(spec),
     ...hallWarnings(spec),
@@ -100,6 +107,21 @@ export function versionWarnings(text: string, field: string): readonly Validatio
   const message = `this operator knows FoundationDB up to ${newest}, and ${text} is newer`;
   return [problem(field, text, message, "make sure that this version and its images exist")];
 }
+
+/** A database that comes back from its disks was tried with a newer version first: the status still has it in this moment. */
+function triedVersionWarnings({ spec, status }: Adoptable): readonly ValidationProblem[] {
+  const [version, tried] = [spec.version, status?.runningVersion ?? ""].map(parseVersion);
+  if (!isAdopting({ spec, status }) || version === undefined || tried === undefined) return [];
+  if (compareVersions(tried, version) <= 0 || canReadFilesOf(version, tried)) return [];
+  const [older, newer] = [formatVersion(version), formatVersion(tried)];
+  const message =
+    `servers that have found their data with ${newer} may have written what ${older} does not read, and do not start with it; ` +
+    `${newer} reads what ${older} has written`;
+  const remedy = `set spec.version to ${newer} again, unless no server has found its data yet`;
+  return [problem("spec.version", spec.version, `${message}: ${remedy}`, remedy)];
+}
+
+type Adoptable = Parameters<typeof isAdopting>[0];
 
 function versionProblems(spec: ClusterSpec): readonly ValidationProblem[] {
   const found = versionProblem(spec.version, "spec.version");

@@ -1,9 +1,9 @@
 // Of which version the servers of a database are that comes back from its disks, where neither the images of the pods nor
-// the spec tell it. Rules: spec/adoption.md [ADO7], [ADO17].
+// the spec tell it. Rules: spec/adoption.md [ADO7], [ADO17], [ADO23].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
-import { adopt, afterLoss, before, made, untilWait } from "./adoption-harness.ts";
+import { adopt, afterLoss, before, cordonAll, made, untilWait } from "./adoption-harness.ts";
 import { assertAllCopies } from "./removal-harness.ts";
 import { acts } from "./restart-harness.ts";
 import {
@@ -70,4 +70,22 @@ test("[ADO7] a version that was wrong beside a wrong image is corrected although
     assert.deepEqual(made(world, lost).creations, []);
     await assertAllCopies(world);
   }, former);
+});
+
+test("[ADO23] a version that is corrected to one that may not read what was written meanwhile is warned of", async () => {
+  await afterLoss(
+    async (world, lost) => {
+      const { connectionString: seedConnectionString } = lost;
+      await cordonAll(world, true);
+      await world.createCluster({ ...before, version: newVersion, adopt, seedConnectionString });
+      await untilWait(world, "DatabaseNotReady");
+      await world.changeSpec({ version: oldVersion });
+      await world.clock.advance(minuteMs);
+      const [event] = await world.events("SpecWarning");
+      assert.match(event?.message ?? "", /^spec\.version: .*: set spec\.version to 7\.3\.63 again/);
+      await cordonAll(world, false);
+      await world.untilReconciled(20 * minuteMs);
+    },
+    { ...before, version: oldVersion },
+  );
 });
