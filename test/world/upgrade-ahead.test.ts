@@ -1,5 +1,5 @@
 // Processes that restart after their pod was prepared for an incompatible upgrade, and so speak the new protocol before the others do.
-// Rules: spec/upgrade.md [U54]-[U56], [U91].
+// Rules: spec/upgrade.md [U54]-[U56], [U89], [U91], [U92].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
@@ -124,6 +124,39 @@ test("[U91] data that ran ahead of an upgrade that was taken back is made anew e
       await assertAllOn(world, oldVersion);
     },
   );
+});
+
+/** Coordinators of their own class, which leave after others have taken their place. */
+async function leaveCoordinators(world: TestWorld): Promise<void> {
+  const before = (await world.cluster()).status?.connectionString;
+  await world.changeSpec({ coordinatorSelection: [{ processClass: "log", priority: 1 }] });
+  const isMoved = async (): Promise<boolean> =>
+    (await world.cluster()).status?.connectionString !== before;
+  await world.until(isMoved, "logs are coordinators", 10 * minuteMs);
+  const { processCounts } = (await world.cluster()).spec;
+  await world.changeSpec({ processCounts: { ...processCounts, coordinator: -1 } });
+}
+
+test("[U89][T85] data that ran ahead of an overtaken version and whose coordinators are all gone is listed by nobody: it is replaced, and the restart goes on (long)", async () => {
+  const spec: Partial<ClusterSpec> = {
+    databaseConfiguration: { redundancy_mode: "double" },
+    processCounts: { storage: 2, log: 3, stateless: 3, coordinator: 3 },
+    coordinatorSelection: [{ processClass: "coordinator", priority: 1 }],
+  };
+  await upgradeWorld({ spec, nodes: 14 }, async (world) => {
+    await announceUpgrade(world);
+    await deletePods(world, (await world.pods("storage")).slice(0, 1));
+    await world.clock.advance(minuteMs);
+    await world.changeSpec({ version: "7.4.6" });
+    await leaveCoordinators(world);
+    await untilBlocked(world, "ClusterFileOutdated");
+    const { cluster } = await statusOf(world, oldVersion);
+    assert.deepEqual(cluster?.incompatible_connections, [], "nobody lists it any more");
+    await allowRestart(world);
+    await untilRunning(world, "7.4.6");
+    await world.untilReconciled(upgradeLimitMs);
+    await assertAllOn(world, "7.4.6");
+  });
 });
 
 test("[U92] a database that went down with data that ran ahead goes on when a version that was taken back is wished for again (long)", async () => {
