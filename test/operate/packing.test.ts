@@ -216,9 +216,17 @@ test("[PACK38] the same when it is turned off: one domain goes, then the next", 
   assert.deepEqual(keys, ["storage-0", "storage-0"]);
 });
 
-test("[PACK38] nobody waits for those that must stay because too few zones would be left", () => {
+for (const isStorageDown of [false, true]) {
+  const state = isStorageDown ? ", also while a new storage server does not come up" : "";
+  test(`[PACK38] nobody waits for those that must stay because too few zones would be left${state}`, () => {
+    passKeptLogs(isStorageDown);
+  });
+}
+
+function passKeptLogs(isStorageDown: boolean): void {
   const world = settled(3, { databaseConfiguration: { redundancy_mode: "triple" } });
   const old = new Set(world.groups("log").map((group) => group.processGroupID));
+  const before = new Set(world.ids("storage"));
   world.changeSpec({ distributionConfig: { enabled: false } });
   world.change = (status) => {
     for (const process of Object.values(status.cluster?.processes ?? {})) {
@@ -230,6 +238,8 @@ test("[PACK38] nobody waits for those that must stay because too few zones would
   };
   for (let round = 0; round < 20; round += 1) {
     world.pass();
+    const successor = world.ids("storage").find((id) => !before.has(id));
+    if (isStorageDown && successor !== undefined) world.silent.add(successor);
     for (const { processGroupID, removalTimestamp } of world.groups()) {
       if (removalTimestamp !== undefined) world.emptied.add(processGroupID);
     }
@@ -243,7 +253,7 @@ test("[PACK38] nobody waits for those that must stay because too few zones would
     [undefined, undefined],
     "two old ones make three zones with the only host",
   );
-});
+}
 
 test("[PACK39] maxConcurrentReplacements sets another limit, for all classes together", () => {
   for (const [maxConcurrentReplacements, expected] of [

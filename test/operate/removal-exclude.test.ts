@@ -217,6 +217,47 @@ test("[R38] of those that are to go only as many stay as zones would be missing"
   assert.deepEqual(needed(process("old-1", "x"), ...two), ["old-1"], "all, when nothing helps");
 });
 
+/** In double mode: two storage servers of a zone of their own are to go, and all that stay share another one. */
+function sharing(limit: number): { world: RemovalWorld; leaving: readonly string[] } {
+  const world = settled({
+    automationOptions: { replacements: { maxConcurrentReplacements: limit } },
+  });
+  const leaving = world.ids("storage").slice(0, 2);
+  replace(world, ...leaving);
+  world.change = (status) => {
+    for (const process of Object.values(status.cluster?.processes ?? {})) {
+      if (process.class_type !== "storage") continue;
+      const isLeaving = leaving.includes(process.locality?.["instance_id"] ?? "");
+      process.locality = { ...process.locality, zoneid: isLeaving ? "old" : "new" };
+    }
+  };
+  return { world, leaving };
+}
+
+test("[R38] a failed process group of another class holds up nobody who may go, whose place in the bucket it waits for", () => {
+  const { world, leaving } = sharing(2);
+  const failed = world.id("stateless");
+  world.silent.add(failed);
+  world.condition(failed, "MissingProcesses", 7201);
+  const plan = world.plan();
+  assert.match(waitOf(plan, "ReplacementLimited"), new RegExp(`^${failed} should be replaced`));
+  assert.deepEqual(targets(plan), [locality(leaving[1] ?? "")]);
+  for (let round = 0; round < 3; round += 1) {
+    world.emptied.add(leaving[1] ?? "");
+    world.pass();
+    world.later(130);
+  }
+  assert.ok(removalIds(world.plan()).includes(failed));
+});
+
+test("[R38] all wait for one of their own kind that may bring another zone", () => {
+  const { world } = sharing(2);
+  const last = world.ids("storage").at(-1) ?? "";
+  world.silent.add(last);
+  world.condition(last, "MissingProcesses", 600);
+  assert.deepEqual(targets(world.plan()), []);
+});
+
 test("[R39] logs and stateless processes go in one command, storage with them", () => {
   const world = settled();
   const ids = [world.id("log", 3), world.id("stateless"), world.id("storage", 4)];

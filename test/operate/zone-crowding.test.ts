@@ -7,7 +7,7 @@ import type { Node } from "../../src/kube/generated/types.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import type { Plan } from "../../src/plan/chain.ts";
 import type { Snapshot } from "../../src/plan/snapshot.ts";
-import { RemovalWorld } from "./removal-world.ts";
+import { RemovalWorld, waitOf } from "./removal-world.ts";
 
 const spec: Partial<ClusterSpec> = {
   databaseConfiguration: { redundancy_mode: "triple" },
@@ -92,4 +92,26 @@ test("[R112] one at a time, also where one replacement at a time is allowed; wit
   assert.deepEqual(chosenBy(world, world.plan({ placementNodes: [a, b, c] })), []);
   const none = limited(0);
   assert.deepEqual(chosenBy(none, none.plan({ placementNodes: [a, b, c] })), []);
+});
+
+for (const processClass of ["stateless", "storage"]) {
+  test(`[R112] one log is replaced although a ${processClass} process group has failed and waits for the bucket that the removal holds`, () => {
+    const world = crowded(["a", "b", "a", "b"]);
+    const failed = world.id(processClass);
+    world.silent.add(failed);
+    world.condition(failed, "MissingProcesses", 7201);
+    const plan = world.plan({ placementNodes: [a, b, c] });
+    assert.match(waitOf(plan, "ReplacementLimited"), /hold(s)? the replacement bucket general/);
+    const chosen = chosenBy(world, plan).filter((id) => id !== failed);
+    assert.equal(chosen.length, 1, JSON.stringify(plan.waits));
+    assert.match(chosen[0] ?? "", /^log-/);
+  });
+}
+
+test("[R112] nobody is replaced while another log may still come up", () => {
+  const world = crowded(["a", "b", "a", "b"]);
+  const last = world.ids("log").at(-1) ?? "";
+  world.silent.add(last);
+  world.condition(last, "MissingProcesses", 60);
+  assert.deepEqual(chosenBy(world, world.plan({ placementNodes: [a, b, c] })), []);
 });

@@ -161,8 +161,8 @@ function chooseNow(
   const isAlone = !isGlobal(snapshot, draft.status);
   stop(isAlone ? recovery : undefined, ({ group }) => costsRecovery(snapshot, status, group));
   const mode = draft.desired.configuration.redundancy_mode;
-  const isWaitingUseless = areSuccessorsUp(snapshot, status, situation.groups);
   for (const { concerns, needed, text } of zoneProblems(status, new Set(idsOf(chosen)), mode)) {
+    const isWaitingUseless = areSuccessorsUp(snapshot, status, situation.groups, concerns);
     const isKept = ({ group }: ExclusionCandidate): boolean =>
       isWaitingUseless ? needed.has(group.processGroupID) : concerns(group.processClass);
     stop(text, isKept, zonesRemedy);

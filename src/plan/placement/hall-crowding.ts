@@ -31,15 +31,15 @@ export function crowdedGroups(snapshot: Snapshot, draft: Draft): readonly Mispla
   const status = databaseStatus(snapshot);
   if (spreadLocality === undefined || status === undefined) return [];
   const isCreated = !isBeforeDatabase(snapshot);
-  if (isCreated && !isAnybodyHeldUp(draft, status)) return [];
+  const leaving = leavingIds(draft.groups);
+  const mode = draft.desired.configuration.redundancy_mode;
+  const problems = isCreated ? lastingZoneProblems(draft, status, leaving, mode) : [];
+  if (isCreated && problems.length === 0) return [];
   const processes = processesByInstance(snapshot, status);
   const hallOf = ({ processGroupID }: ProcessGroup): string => {
     const [process] = processes.get(processGroupID) ?? [];
     return process === undefined ? "" : localityOf(process, spreadLocality);
   };
-  const leaving = leavingIds(draft.groups);
-  const mode = draft.desired.configuration.redundancy_mode;
-  const problems = isCreated ? zoneProblems(status, leaving, mode) : [];
   return dataKinds.flatMap((kind) => {
     const members = membersOf(draft, kind);
     const minimum = isCreated ? zonesHeldUp(problems, mode, kind) : zonesPerHallMin;
@@ -65,9 +65,17 @@ export function membersOf({ groups }: Draft, kind: HallKind): readonly ProcessGr
   );
 }
 
-/** Whether all that stay are up, and somebody who is to go is not excluded yet. */
-export function isAnybodyHeldUp({ groups, desired }: Draft, status: DatabaseStatus): boolean {
-  return groups.some(isAwaitingExclusion) && areSuccessorsUp(desired, status, groups);
+/** Of which no more zones are to come by themselves, while somebody who is to go is not excluded yet. */
+export function lastingZoneProblems(
+  { groups, desired }: Draft,
+  status: DatabaseStatus,
+  leaving: ReadonlySet<string>,
+  mode: string | undefined,
+): readonly ZoneProblem[] {
+  if (!groups.some(isAwaitingExclusion)) return [];
+  return zoneProblems(status, leaving, mode).filter(({ concerns }) =>
+    areSuccessorsUp(desired, status, groups, concerns),
+  );
 }
 
 /** So many zones a hall needs for those that are to go; 0 when they do not wait for that. */

@@ -101,17 +101,18 @@ function hasNeverRun(snapshot: Snapshot, group: ProcessGroup): boolean {
 }
 
 /**
- * Those that cannot go before there are more zones, although all that stay are up: the zones come with those that are
- * replaced next, so nobody may wait for them.
+ * Those that cannot go before there are more zones, although all that stay of their kind are up: the zones come with those that
+ * are replaced next, so nobody may wait for them.
  */
 function keptForZones(snapshot: Snapshot, draft: Draft): ReadonlySet<string> {
   const status = databaseStatus(snapshot);
   const leaving = draft.groups.filter(isAwaitingExclusion).map((group) => group.processGroupID);
   if (status === undefined || leaving.length === 0) return new Set();
-  if (!areSuccessorsUp(snapshot, status, draft.groups)) return new Set();
   const mode = draft.desired.configuration.redundancy_mode;
-  const problems = zoneProblems(status, new Set(leaving), mode);
-  return new Set(problems.flatMap(({ needed }) => [...needed]));
+  const lasting = zoneProblems(status, new Set(leaving), mode).filter(({ concerns }) =>
+    areSuccessorsUp(snapshot, status, draft.groups, concerns),
+  );
+  return new Set(lasting.flatMap(({ needed }) => [...needed]));
 }
 
 /** One domain's worth of the class, or whatever the resource's own limit for such replacements allows. */

@@ -7,7 +7,6 @@ import { isOverRegions } from "../../model/database-configuration.ts";
 import { localityKeys, localityOf, processesByInstance } from "../../model/locality.ts";
 import { redundancyOf } from "../../model/redundancy.ts";
 import { configurationInForce } from "../configuration/configuration-in-force.ts";
-import { zoneProblems } from "../safety/exclusion-zones.ts";
 import type { HallKind } from "../safety/hall-policy.ts";
 import { leavingIds } from "../safety/hall-readiness.ts";
 import { databaseStatus } from "../snapshot.ts";
@@ -15,7 +14,7 @@ import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
 import { cheapestFirst } from "../view/removal-cost.ts";
 import type { Misplaced } from "./hall-balance.ts";
-import { dataKinds, isAnybodyHeldUp, isTried, membersOf } from "./hall-crowding.ts";
+import { dataKinds, isTried, lastingZoneProblems, membersOf } from "./hall-crowding.ts";
 import { openZones } from "./halls-offered.ts";
 
 export interface CrowdedZone extends Misplaced {
@@ -25,14 +24,15 @@ export interface CrowdedZone extends Misplaced {
 
 export function crowdedZones(snapshot: Snapshot, draft: Draft): readonly CrowdedZone[] {
   const status = databaseStatus(snapshot);
-  if (status === undefined || !isAnybodyHeldUp(draft, status)) return [];
+  if (status === undefined) return [];
   const configuration = configurationInForce(snapshot, draft, status);
   const mode = configuration.redundancy_mode;
   // Logical fault domains and halls are given to process groups; no scheduler finds them.
   if (isPackingEnabled(snapshot.cluster.spec) || isOverRegions(configuration)) return [];
   if (redundancyOf(mode).spreadLocality !== undefined) return [];
   const leaving = leavingIds(draft.groups);
-  const problems = zoneProblems(status, leaving, mode);
+  const problems = lastingZoneProblems(draft, status, leaving, mode);
+  if (problems.length === 0) return [];
   const processes = processesByInstance(snapshot, status);
   const zoneOf = ({ processGroupID }: ProcessGroup): string => {
     const [process] = processes.get(processGroupID) ?? [];

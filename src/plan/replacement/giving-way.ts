@@ -119,12 +119,11 @@ function lacksZones(now: ClassesNow, processClass: string, room: number): boolea
   const present = leaving.filter((group) => missingForMs(group, now.nowMs) === undefined);
   const next = new Set(present.slice(0, Math.max(0, room)).map((group) => group.processGroupID));
   return zoneProblems(status, next, now.redundancyMode).some(({ concerns }) => {
-    const kind = now.groups.filter((group) => concerns(group.processClass));
-    const hopeful = kind.filter((group) => !now.failed.has(group.processGroupID));
+    const hopeful = now.groups.filter((group) => !now.failed.has(group.processGroupID));
     const areAllMade = Object.keys(now.counts)
       .filter(concerns)
       .every((each) => missingCount(now, each) === 0);
-    const areFailedDown = !areSuccessorsUp(view, status, kind);
-    return areAllMade && areFailedDown && areSuccessorsUp(view, status, hopeful);
+    const areFailedDown = !areSuccessorsUp(view, status, now.groups, concerns);
+    return areAllMade && areFailedDown && areSuccessorsUp(view, status, hopeful, concerns);
   });
 }

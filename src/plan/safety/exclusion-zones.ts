@@ -34,14 +34,23 @@ export interface ZoneProblem {
   readonly needed: ReadonlySet<string>;
 }
 
-/** Whether all that stay are up, so that no more zones are to come by themselves. */
+/**
+ * Whether all that stay of the classes concerned are up, so that no more zones are to come by themselves. Others bring none, and
+ * may wait for those that are to go.
+ */
 export function areSuccessorsUp(
   view: Remembering,
   status: DatabaseStatus,
   groups: readonly ProcessGroup[],
+  concerns: ZoneProblem["concerns"],
 ): boolean {
   const reporting = processesByInstance(view, status);
-  return groups.every((group) => isMarkedForRemoval(group) || reporting.has(group.processGroupID));
+  return groups.every(
+    (group) =>
+      isMarkedForRemoval(group) ||
+      !concerns(group.processClass) ||
+      reporting.has(group.processGroupID),
+  );
 }
 
 /** None when data and logs can still be spread as the redundancy mode asks. */
