@@ -1,6 +1,6 @@
 // Step changeCoordinators: puts other processes in the place of coordinators that are gone or not as they should be. A
 // change costs one recovery, so it waits for what may come back and never follows another recovery closely.
-// Rules: spec/restart.md [T1]-[T19].
+// Rules: spec/restart.md [T1]-[T19], [T118].
 import { isAvailable } from "../../model/availability.ts";
 import { leastOf } from "../../env/long-lists.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
@@ -16,6 +16,7 @@ import {
 import type { CoordinatorInput } from "./coordinator-validity.ts";
 import { coordinatorInput } from "./coordinator-wish.ts";
 import { togetherOf } from "./leaving-coordinators.ts";
+import { publishedProblem, publishedRemedy } from "./published-coordinators.ts";
 import { calmRemedy, hold, isHold, sentence } from "../hold.ts";
 import { refusalHold } from "../safety/refusal.ts";
 import type { Hold } from "../hold.ts";
@@ -162,6 +163,10 @@ function changeDanger(snapshot: Snapshot, draft: Draft, input: CoordinatorInput)
       return hold("CoordinatorsUnfit", message, remedy, Math.max(1, coordinatorMissingMs - goneMs));
     }
   } else {
+    const unpublished = publishedProblem(snapshot, draft, status);
+    if (unpublished !== undefined) {
+      return hold("CoordinatorsUnfit", unpublished, publishedRemedy, 15_000);
+    }
     const unrest = unrestOf(status);
     if (unrest !== undefined) {
       return hold("CoordinatorsUnfit", sentence(unrest), calmRemedy, 5_000);

@@ -38,7 +38,13 @@ export type CoordinatorChoice =
       readonly addresses: readonly string[];
       readonly ids: readonly string[];
     }
-  | { readonly ok: false; readonly problem: string; readonly shortage?: ZoneShortage };
+  | {
+      readonly ok: false;
+      readonly problem: string;
+      readonly shortage?: ZoneShortage;
+      /** What helps, where it is not the usual. */
+      readonly remedy?: string;
+    };
 
 /** More coordinators are wanted than there are zones with processes that may be one. */
 export interface ZoneShortage {

@@ -1,6 +1,6 @@
 // Coordinators on process groups that are on their way out. Where such a group is excluded, its act changes the
 // coordinators too; where it skips the exclusion, they are changed by an act of their own, since a coordinator is never
-// removed. Rules: spec/removal.md [R42], [R45].
+// removed. Rules: spec/removal.md [R42], [R45], spec/restart.md [T118].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { locksOf } from "../../api/effective.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
@@ -17,6 +17,7 @@ import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
 import { nameList } from "../wait.ts";
+import { publishedProblem, publishedRemedy } from "./published-coordinators.ts";
 import { attemptNote, zonesRemedy } from "./zone-seeker.ts";
 
 const step = "excludeProcesses";
@@ -41,6 +42,10 @@ export function coordinatorsThatStay(
   draft: Draft,
   status: DatabaseStatus,
 ): CoordinatorChoice {
+  const unpublished = publishedProblem(snapshot, draft, status);
+  if (unpublished !== undefined) {
+    return { ok: false, problem: unpublished, remedy: publishedRemedy };
+  }
   const input = coordinatorInput(snapshot, draft, status);
   const pressed = { ...input, isPressed: input.isSettled === true };
   const named = chooseCoordinators(pressed);
@@ -94,10 +99,12 @@ export function togetherOf(
 
 function waiting(ids: readonly string[], problem: string, choice: CoordinatorChoice): StepResult {
   const message = `Still a coordinator, though to be removed: ${nameList(ids)}; ${problem}`;
-  const remedy =
+  const told = choice.ok ? undefined : choice.remedy;
+  const usual =
     choice.ok || choice.shortage === undefined
       ? "Nothing while processes come up in more fault domains. If none do, change the coordinators with fdbcli."
       : zonesRemedy;
+  const remedy = told ?? usual;
   const reason = "ExclusionPostponed";
   return { waits: [{ step, reason, message, retryAfterMs: 5_000, remedy, isForDatabase: true }] };
 }

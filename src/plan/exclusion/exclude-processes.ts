@@ -226,7 +226,7 @@ function exclude(
   const rest = chosen.filter((candidate) => !serving.includes(candidate));
   const note = attemptNote(snapshot, draft);
   const why = `a coordinator is among them, and no others can be chosen: ${choice.problem}${note}`;
-  const remedy = choice.shortage === undefined ? usualRemedy : zonesRemedy;
+  const remedy = choice.remedy ?? (choice.shortage === undefined ? usualRemedy : zonesRemedy);
   const waits = serving.length === 0 ? [] : [postponed(idsOf(serving), why, 5_000, remedy)];
   if (rest.length === 0) return { waits };
   const result = excludeNow(snapshot, draft, rest, undefined);

@@ -47,8 +47,8 @@ export const processGroupReasons = {
     meaning:
       "Something that a person set keeps the objects of a process group that could go: the " +
       "annotation `foundationdb.org/isolate-process-group` on its pod, a fence, `buggify.blockRemoval`, " +
-      "`automationOptions.removalMode: None`, or a second volume claim with its id. The message " +
-      "names which.",
+      "`automationOptions.removalMode: None`, or a second volume claim with its id. Or it was a coordinator, and alone leads " +
+      "to the database who reads the ConfigMap, which the operator could not change. The message names which.",
     remedy: "Take away what holds it: the message names it.",
   },
   RemovalPending: {

@@ -1,5 +1,5 @@
 // Step removeProcessGroups: pods, volumes and services of process groups that hold nothing any more are deleted, a
-// fault domain at a time; when they are gone, the process groups leave. Rules: spec/removal.md [R50]-[R77].
+// fault domain at a time; when they are gone, the process groups leave. Rules: spec/removal.md [R50]-[R77], [R114].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf } from "../../api/effective.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
@@ -13,6 +13,7 @@ import {
 } from "../../model/process-group.ts";
 import type { DisruptiveAction, RemovalOrder } from "../action.ts";
 import { membersOfOneHall } from "../placement/hall-balance.ts";
+import { lastPublished } from "../coordinators/published-coordinators.ts";
 import { inclusionsOf } from "./inclusion.ts";
 import type { DatabaseQuestion } from "../questions.ts";
 import { quarantineFor } from "../volumes/quarantine.ts";
@@ -141,7 +142,7 @@ function planDeletions(
   }
   const groups = draft.groups.map((group) => removable.get(group.processGroupID) ?? group);
   const free = present.filter((member) => removable.has(idOf(member)));
-  const sorted = sortOut(draft, free);
+  const sorted = sortOut(snapshot, draft, status, free);
   const waits = [...judged.waits, ...sorted.waits];
   if (resting.length > 0) waits.push(pauseWait(pace, resting.map(idOf)));
   const result = { groups, actions: [], events: [], waits, questions: judged.questions };
@@ -240,7 +241,12 @@ interface Sorted {
   begun: readonly Member[];
 }
 
-function sortOut(draft: Draft, free: readonly Member[]): Sorted {
+function sortOut(
+  snapshot: Snapshot,
+  draft: Draft,
+  status: DatabaseStatus,
+  free: readonly Member[],
+): Sorted {
   const blocked = new Set(draft.desired.cluster.spec.buggify?.blockRemoval ?? []);
   const waits: NewWait[] = [];
   const ready: Member[] = [];
@@ -260,7 +266,11 @@ function sortOut(draft: Draft, free: readonly Member[]): Sorted {
     const isBegun = hasCondition(member.group, "ResourcesTerminating");
     (isBegun ? begun : ready).push(member);
   }
-  return { waits, ready, begun };
+  const last = lastPublished(snapshot, draft, status, ready.map(groupOf));
+  if (last === undefined) return { waits, ready, begun };
+  const why = "no other coordinator serves that the ConfigMap names, which could not be changed";
+  waits.push(removalWait("RemovalBlocked", [last.processGroupID], why, 60_000));
+  return { waits, ready: ready.filter(({ group }) => group !== last), begun };
 }
 
 /** Those of one hall: the one in which removals have begun, if there is any. */
