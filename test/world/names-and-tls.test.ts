@@ -64,10 +64,17 @@ for (const podUpdateStrategy of ["Delete", "ReplaceTransactionSystem"] as const)
   });
 }
 
-for (const laterMs of [0, 30_000]) {
-  test(`[U88] TLS ${laterMs / 1000} s after names, where one process group is replaced at a time (long)`, async () => {
+for (const [laterMs, enableTls] of [
+  [0, true],
+  [30_000, true],
+  [0, false],
+  [30_000, false],
+] as const) {
+  const change = `TLS is turned ${enableTls ? "on" : "off"} ${laterMs / 1000} s after names`;
+  test(`[U88] ${change}, where one process group is replaced at a time (long)`, async () => {
     const spec = {
       ...small,
+      mainContainer: { enableTls: !enableTls },
       processes: securedProcesses,
       minimumUptimeSecondsForBounce: 30,
       routing: { useDNSInClusterFile: false },
@@ -79,11 +86,12 @@ for (const laterMs of [0, 30_000]) {
     await TestWorld.runWithCluster({ spec, hasCertificates: true, nodes: 9 }, async (world) => {
       await world.changeSpec({ routing: { useDNSInClusterFile: true } });
       await world.clock.advance(laterMs);
-      await world.changeSpec({ mainContainer: { enableTls: true } });
+      await world.changeSpec({ mainContainer: { enableTls } });
       await world.untilReconciled(60 * minuteMs);
       const { connectionString = "" } = (await world.cluster()).status ?? {};
       for (const address of coordinatorsOf(connectionString)) {
-        assert.match(address, /^sample-.*\.svc\.cluster\.local:4500:tls$/);
+        assert.match(address, /^sample-.*\.svc\.cluster\.local:\d+(:tls)?$/);
+        assert.equal(address.endsWith(":4500:tls"), enableTls);
       }
       world.assertDataSafe();
     });
