@@ -15,6 +15,11 @@ export function isIpv6(text: string): boolean {
   return text.includes(":") && canonicalIp(text)?.includes(":") === true;
 }
 
+/** Of an address; a service leads to addresses of its own family. */
+export function familyOfIp(ip: string): 4 | 6 {
+  return isIpv6(ip) ? 6 : 4;
+}
+
 export function isIpv4(text: string): boolean {
   const canonical = canonicalIp(text);
   return canonical !== undefined && !canonical.includes(":");

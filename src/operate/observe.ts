@@ -18,6 +18,7 @@ import type { KubeObject } from "../kube/object.ts";
 import { keyOf, keyText } from "../kube/path.ts";
 import type { Stored } from "../kube/resource.ts";
 import { matchesLabelSelector } from "../kube/selector.ts";
+import { familyOfIp } from "../model/ip-address.ts";
 import { isMarkedForRemoval } from "../model/process-group.ts";
 import { redundancyOf } from "../model/redundancy.ts";
 import { fencedElsewhere } from "../plan/coordination/shared-fences.ts";
@@ -53,6 +54,7 @@ export function observeCluster(input: ObserveInput): Snapshot {
     { cluster, nowMs, serverAheadMs: input.serverAheadMs, pods, memory },
     freshEnough(state.poller.latest, input),
   );
+  const nodes = nodesOf(caches, pods);
   return withSpecInForce({
     nowMs,
     serverAheadMs: input.serverAheadMs,
@@ -65,7 +67,8 @@ export function observeCluster(input: ObserveInput): Snapshot {
     // By name alone it could be somebody else's, whose data must not be overwritten.
     configMap: objectsOf(caches.configMaps, cluster, memory).get(name),
     operatorTrust: operatorTrustOf(caches, cluster),
-    nodes: nodesOf(caches, pods),
+    nodes,
+    givenFamily: givenFamilyOf(caches, nodes),
     disruptionBudgets: budgetsOf(caches, cluster),
     likePods: likePodsOf(caches, cluster, pods, memory),
     wayOut: wayOutOf(caches, cluster, memory),
@@ -236,6 +239,17 @@ function nodesOf(caches: Caches, pods: ReadonlyMap<string, Stored<Pod>>): Snapsh
     if (node !== undefined) found.set(name, node);
   }
   return found;
+}
+
+/**
+ * Of two addresses of a pod its kubelet puts that first which has the family of the node's own first address (sortPodIPs in
+ * pkg/kubelet/kubelet_pods.go). Where all pods are gone, or none has a node yet, any node tells.
+ */
+function givenFamilyOf(caches: Caches, nodes: Snapshot["nodes"]): Snapshot["givenFamily"] {
+  const [node = caches.nodes?.list()[0]] = nodes?.values() ?? [];
+  const { addresses = [] } = node?.status ?? {};
+  const first = addresses.find(({ type }) => type === "InternalIP")?.address;
+  return first === undefined ? undefined : familyOfIp(first);
 }
 
 /** A status that is too old says nothing about the present, whatever keeps newer ones from coming. */

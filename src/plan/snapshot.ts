@@ -222,6 +222,8 @@ export interface Snapshot {
   readonly operatorTrust?: string | undefined;
   /** By name; undefined when the operator may not look at nodes. */
   readonly nodes: ReadonlyMap<string, Stored<Node>> | undefined;
+  /** The IP family that pods have which are made without a choice; undefined where no node tells. */
+  readonly givenFamily?: 4 | 6 | undefined;
   /** All nodes, where a decision may rest on those without pods; undefined elsewhere, and when the operator may not look at nodes. */
   readonly placementNodes?: readonly Stored<Node>[] | undefined;
   /** How many pods of others our budget for evictions covers, since they have the same labels. */

@@ -258,20 +258,26 @@ for (const { what, updated, nameless = [], changedMs, hasNames, ...given } of sh
   });
 }
 
-for (const [podIPFamily, ipFamilies, expected] of [
+for (const [podIPFamily, ipFamilies, expected, givenFamily] of [
   [6, ["IPv4"], 4],
   [4, ["IPv6"], 6],
   [6, ["IPv6"], 6],
   [6, ["IPv4", "IPv6"], 6],
   [undefined, ["IPv6"], 0],
+  [undefined, ["IPv6"], 6, 4],
+  [undefined, ["IPv4"], 4, 6],
+  [undefined, ["IPv6"], 0, 6],
+  [6, ["IPv4"], 4, 6],
 ] as const) {
-  test(`[P114] pods of the family ${ipFamilies.join()} are looked for, and ${podIPFamily} is wanted`, () => {
+  test(`[P114] pods of the family ${ipFamilies.join()} are looked for, ${podIPFamily} is wanted, and nodes give ${givenFamily}`, () => {
     const world = new PlanWorld({ routing: podIPFamily === undefined ? {} : { podIPFamily } });
     const status = { connectionString: names };
     const service = { apiVersion: "v1", kind: "Service", metadata: { name: "sample" } };
     const services = new Map([["sample", { ...service, spec: { ipFamilies: [...ipFamilies] } }]]);
     const cluster = { ...world.cluster, status };
-    const snapshot = withNamesUntilSeen(world.snapshot({ cluster, services, database: unseen }));
+    const snapshot = withNamesUntilSeen(
+      world.snapshot({ cluster, services, database: unseen, givenFamily }),
+    );
     assert.equal(routingOf(snapshot.cluster.spec).podIpFamily, expected);
   });
 }

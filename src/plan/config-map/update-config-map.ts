@@ -8,6 +8,7 @@ import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
 import { lostConnectionString } from "./lost-connection-string.ts";
+import { wantedConfigMap } from "./wanted-config-map.ts";
 
 const step = "updateConfigMap";
 
@@ -15,7 +16,7 @@ export function updateConfigMap(snapshot: Snapshot, draft: Draft): StepResult {
   // Without its connection string a ConfigMap would stop the processes that run.
   const lost = lostConnectionString(snapshot, draft.facts);
   if (lost !== undefined) return { waits: [lost], stop: true };
-  const wanted = withNote(snapshot, draft.desired.configMap);
+  const wanted = withNote(snapshot, wantedConfigMap(snapshot, draft));
   const live = snapshot.configMap;
   if (live === undefined) return { actions: [{ type: "createConfigMap", step, object: wanted }] };
   if (isConfigMapCurrent(live, wanted)) return nothing;

@@ -1,7 +1,8 @@
 // Step addPods: a pod for every process group that has none. A pod is made with all its metadata, so that it
-// needs no second write. Rules: spec/plan.md [P47]-[P50], [P98], [P118], spec/safety.md [S106].
+// needs no second write. Rules: spec/plan.md [P47]-[P50], [P98], [P118], [P119], spec/safety.md [S106].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { routingOf } from "../../api/effective.ts";
+import { withFamilyEntry } from "../../build/family-entry.ts";
 import { fenceAnnotations } from "../../build/fence.ts";
 import { annotationKeys } from "../../build/labels.ts";
 import { normalCluster } from "../../build/normalise.ts";
@@ -18,6 +19,7 @@ import {
   misleadingWait,
   needsClusterFile,
 } from "./misleading-config-map.ts";
+import { keptFamily } from "../services/family-of-service.ts";
 import { volumeProblem } from "../safety/volumes.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Service } from "../../kube/generated/types.ts";
@@ -87,10 +89,11 @@ function createPod(
   group: ProcessGroup,
   serviceIp: string | undefined,
 ): Action | undefined {
-  const desired = desiredOf(snapshot, draft, group);
+  const family = keptFamily(snapshot, viewOf(snapshot).of(group).service);
+  const desired = desiredOf(snapshot, draft, group, family);
   const built = desired.pod(group);
   if (built === undefined) return undefined;
-  const { object } = built;
+  const object = family === undefined ? built.object : withFamilyEntry(built.object, family);
   const annotations = {
     ...object.metadata.annotations,
     [annotationKeys.lastAppliedConfigMap]: desired.configHashOfNewPod(group),
@@ -106,17 +109,26 @@ function isFencedFor(snapshot: Snapshot, group: ProcessGroup): boolean {
   return hasCondition(group, "Fenced") && fenceWish(snapshot, group) === "spec";
 }
 
-/** On a volume with data the pod is made as it was, though the spec wants another one: there its data lies. */
-function desiredOf({ cluster }: Snapshot, { desired }: Draft, group: ProcessGroup): Desired {
+/**
+ * On a volume with data, and behind a service, the pod is made as it was, though the spec wants another one: there its data
+ * lies, and there it is found.
+ */
+function desiredOf(
+  { cluster }: Snapshot,
+  { desired }: Draft,
+  group: ProcessGroup,
+  podIPFamily: 4 | 6 | undefined,
+): Desired {
   const kept = keptLayout(cluster.spec, group);
   const wanted = desired.pod(group)?.object;
   const isLeftBehind = wanted !== undefined && isDataLeftBehind(group, wanted);
-  if (kept === undefined && !isLeftBehind) return desired;
+  if (kept === undefined && !isLeftBehind && podIPFamily === undefined) return desired;
   const count = group.processClass === "storage" ? "storageServersPerPod" : "logServersPerPod";
   const { status } = desired.cluster;
   const spec = {
     ...(isLeftBehind ? withUsualDataPlace(cluster.spec) : cluster.spec),
     ...(kept && { imageType: kept.imageType, [count]: kept.servers }),
+    ...(podIPFamily && { routing: { ...cluster.spec.routing, podIPFamily } }),
   };
   return new Desired(
     desired.memory,

@@ -6,13 +6,14 @@ import type { ClusterSpec } from "../../api/cluster.ts";
 import { routingOf } from "../../api/effective.ts";
 import { isNameOfService } from "../../build/pod-environment.ts";
 import { hostOf } from "../../model/address.ts";
-import { isIpv6 } from "../../model/ip-address.ts";
+import { familyOfIp } from "../../model/ip-address.ts";
 import { isAvailable } from "../../model/availability.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { knownConnectionString } from "../view/known-connection-string.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
+import { isOtherFamily } from "./family-of-service.ts";
 import { areFound } from "./found-coordinators.ts";
 
 export function withNamesUntilSeen(snapshot: Snapshot): Snapshot {
@@ -25,7 +26,7 @@ export function withNamesUntilSeen(snapshot: Snapshot): Snapshot {
   const { definesDnsLocalityFields, publicIpSource } = routingOf(cluster.spec);
   const needsNames = !definesDnsLocalityFields && named.length > 0;
   const needsServices = publicIpSource !== "service" && served.length > 0;
-  const families = named.length > 0 ? familiesOfNames(snapshot) : served.map(familyOf);
+  const families = named.length > 0 ? familiesOfNames(snapshot) : served.map(familyOfIp);
   const family = otherFamily(snapshot, families) ?? familyOfPods(snapshot);
   if (!needsNames && !needsServices && family === undefined) return snapshot;
   if (hosts.length === 0) return snapshot;
@@ -55,17 +56,11 @@ function familiesOfNames({ cluster, services }: Snapshot): (4 | 6)[] {
   return ipFamilies.map((family) => (family === "IPv6" ? 6 : 4));
 }
 
-/** A service leads to the addresses of its own family. */
-function familyOf(host: string): 4 | 6 {
-  return isIpv6(host) ? 6 : 4;
-}
-
 /** By which coordinators are found, where the spec wants another one by now. */
-function otherFamily({ cluster }: Snapshot, known: readonly (4 | 6)[]): 4 | 6 | undefined {
-  const { podIpFamily } = routingOf(cluster.spec);
+function otherFamily(snapshot: Snapshot, known: readonly (4 | 6)[]): 4 | 6 | undefined {
   const [family, ...more] = new Set(known);
-  if (podIpFamily === 0 || family === undefined || more.length > 0) return undefined;
-  return family === podIpFamily ? undefined : family;
+  if (family === undefined || more.length > 0) return undefined;
+  return isOtherFamily(snapshot, family) ? family : undefined;
 }
 
 /** The one that pods were made for, where the spec leaves it to Kubernetes by now: a unified pod could not take that configuration. */

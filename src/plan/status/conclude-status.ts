@@ -33,6 +33,7 @@ import { isPartial } from "./update-status.ts";
 import { isAvailable } from "../../model/availability.ts";
 import { hasWrongDenyList } from "../locks/update-lock-configuration.ts";
 import { isConfigMapCurrent } from "../config-map/update-config-map.ts";
+import { wantedConfigMap } from "../config-map/wanted-config-map.ts";
 import { withReplacements } from "../replacement/other-engine.ts";
 import { migrationWaits } from "../configuration/storage-migration.ts";
 import { liveOf } from "../configuration/update-database-configuration.ts";
@@ -67,7 +68,7 @@ export function concludeStatus(
     ...draft.status,
     hasIncorrectConfigMap:
       snapshot.configMap === undefined ||
-      !isConfigMapCurrent(snapshot.configMap, draft.desired.configMap),
+      !isConfigMapCurrent(snapshot.configMap, wantedConfigMap(snapshot, draft)),
     hasIncorrectServiceConfig:
       snapshot.services.has(cluster.metadata.name ?? "") !==
       routingOf(cluster.spec).needsHeadlessService,

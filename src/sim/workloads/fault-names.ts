@@ -34,7 +34,7 @@ export const faultNames = [
   "urgent",
 ] as const;
 
-/** Only where they are named: a power cut in the middle of a change of the IP family still takes a person. */
+/** Only where they are named: they are rare in earnest, too. */
 export const rareFaultNames = ["power-cut", "other-family"] as const;
 
 export type FaultName = (typeof faultNames)[number] | (typeof rareFaultNames)[number];

@@ -1,5 +1,5 @@
 // A power cut: all pods of the database are gone at once, with what ran in them; disks and objects stay. It comes back by
-// itself, unless a change of the IP family was under way. Rules: spec/world.md [W143].
+// itself, also in the middle of a change of the IP family. Rules: spec/world.md [W143].
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import { hostOf } from "../../model/address.ts";
 import { keyOf } from "../../kube/path.ts";
