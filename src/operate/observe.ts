@@ -78,6 +78,8 @@ export function observeCluster(input: ObserveInput): Snapshot {
     database,
     statuses: state.statuses.statuses,
     watchedSinceMs: state.statuses.watchedSinceMs,
+    heardSinceMs: state.statuses.heardSinceMs,
+    servedMs: state.statuses.servedMs,
     missingGroups: state.statuses.missingGroups,
     histories: state.statuses.histories,
     reportedPlaces: state.statuses.reportedPlaces,

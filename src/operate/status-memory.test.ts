@@ -42,6 +42,16 @@ test("[S162] the watch begins with the first complete status", () => {
   assert.equal(memory.watchedSinceMs, sampleNowMs - 3_600_000, "the clock was set back");
 });
 
+test("[ADO24] when the database served is remembered while it is silent", () => {
+  const memory = new StatusMemory(new VirtualClock());
+  note(memory, sampleDatabase(), 9_000);
+  const silent = sampleDatabase();
+  silent.status.client = { database_status: { available: false, healthy: false } };
+  note(memory, silent, 5_000);
+  assert.equal(memory.servedMs, sampleNowMs - 9_000);
+  assert.equal(memory.heardSinceMs, sampleNowMs - 9_000);
+});
+
 test("[S163] who does not report is missing from the first complete status without it, until it reports again", () => {
   const memory = new StatusMemory(new VirtualClock());
   note(memory, sampleDatabase(), 9_000);

@@ -1,6 +1,7 @@
 // What is remembered of earlier statuses of one database: the last two that told everything, and where the processes of
-// other instances were, so that their loss is noticed, what our own may hold, where they reported, and since when
-// coordinators are missing. Rules: spec/safety.md [S35], [S47], [S48], [S68], [S162]-[S165], [S167], [S168], spec/restart.md [T11].
+// other instances were, so that their loss is noticed, what our own may hold, where they reported, since when coordinators
+// are missing, and when the database served. Rules: spec/safety.md [S35], [S47], [S48], [S68], [S162]-[S165], [S167], [S168],
+// spec/restart.md [T11], spec/adoption.md [ADO24].
 import type { Clock } from "../env/clock.ts";
 import { isAvailable } from "../model/availability.ts";
 import { localityKeys, localityOf, processesByInstance, processesOf } from "../model/locality.ts";
@@ -30,6 +31,8 @@ export class StatusMemory {
   readonly #clock: Pick<Clock, "steppedMs">;
   #statuses: readonly SeenStatus[] = [];
   #watchedSinceMs: number | undefined;
+  #heardSinceMs: number | undefined;
+  #servedMs: number | undefined;
   #missingGroups: ReadonlyMap<string, number> = new Map();
   #resourceUid: string | undefined;
   #places: ReadonlyMap<string, ReportedPlace> = new Map();
@@ -49,8 +52,17 @@ export class StatusMemory {
 
   /** When the first complete status was asked for. */
   get watchedSinceMs(): number | undefined {
-    const sinceMs = this.#watchedSinceMs;
-    return sinceMs === undefined ? undefined : this.#moved(sinceMs);
+    return this.#movedIfAny(this.#watchedSinceMs);
+  }
+
+  /** When the first status was asked for that was answered, whatever it says. */
+  get heardSinceMs(): number | undefined {
+    return this.#movedIfAny(this.#heardSinceMs);
+  }
+
+  /** When the newest status was asked for in which the database serves. */
+  get servedMs(): number | undefined {
+    return this.#movedIfAny(this.#servedMs);
   }
 
   /** Our own process groups of which the newest complete status shows no process, with the time of the first in a row. */
@@ -87,6 +99,8 @@ export class StatusMemory {
   ): void {
     if (latest.kind !== "seen" || latest.observedMs === this.#statuses[0]?.observedMs) return;
     const { kind: _kind, ...seen } = latest;
+    this.#heardSinceMs ??= seen.observedMs;
+    if (isAvailable(seen.status)) this.#servedMs = seen.observedMs;
     this.#notePlaces(view, seen.observedMs);
     this.#noteCoordinators(seen, view);
     const gap = statusGap(seen.status, knownDeadAddresses(view), view.memory);
@@ -115,6 +129,10 @@ export class StatusMemory {
   /** A time that was noted, by the clock as it is set now: a step of it ends nothing that is remembered. */
   #moved(notedMs: number): number {
     return notedMs + this.#clock.steppedMs(notedMs);
+  }
+
+  #movedIfAny(notedMs: number | undefined): number | undefined {
+    return notedMs === undefined ? undefined : this.#moved(notedMs);
   }
 
   /** A database that does not serve tells nothing about single coordinators. */

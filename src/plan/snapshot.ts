@@ -245,6 +245,10 @@ export interface Snapshot {
   readonly statuses: readonly SeenStatus[];
   /** When the first complete status was asked for since this operator looks; absent before there was one. */
   readonly watchedSinceMs?: number | undefined;
+  /** When the first status was asked for since this operator looks, complete or not. */
+  readonly heardSinceMs?: number | undefined;
+  /** When the newest status was asked for in which the database serves; absent where this operator has seen none. */
+  readonly servedMs?: number | undefined;
   /** Process groups of which the newest complete status shows no process, each with the time of the first such status in a row. */
   readonly missingGroups?: ReadonlyMap<string, number>;
   /** What statuses have shown of our own processes; nothing is known without it. */

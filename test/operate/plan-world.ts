@@ -73,6 +73,7 @@ export class PlanWorld {
       sidecars: this.sidecars,
       ...nothingRemembered,
       watchedSinceMs: startMs - 3_600_000,
+      heardSinceMs: startMs - 3_600_000,
       facts: this.facts,
       seed: this.seed,
       options: defaultPlanOptions,

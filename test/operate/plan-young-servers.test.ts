@@ -1,11 +1,11 @@
-// What stays while servers on adopted disks have just started, and what goes all the same.
-// Rules: spec/adoption.md [ADO22], spec/restart.md [T42].
+// What stays while servers on adopted disks have just started, or served a while ago, and what goes all the same.
+// Rules: spec/adoption.md [ADO22], [ADO24], spec/restart.md [T42].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { Pod } from "../../src/kube/generated/types.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import { formatTime } from "../../src/kube/time.ts";
-import type { DatabaseObservation } from "../../src/plan/snapshot.ts";
+import type { DatabaseObservation, Snapshot } from "../../src/plan/snapshot.ts";
 import { PlanWorld } from "./plan-world.ts";
 
 /** A database on disks that does not serve, whose pods are to be made anew. */
@@ -63,8 +63,8 @@ class SilentWorld extends PlanWorld {
   }
 
   /** Which pods go and why, and what is told of those that stay. */
-  outcome(): { going: string[]; told: string | undefined } {
-    const plan = this.plan();
+  outcome(overrides: Partial<Snapshot> = {}): { going: string[]; told: string | undefined } {
+    const plan = this.plan(overrides);
     const going = plan.actions.flatMap((action) =>
       action.type === "deletePods"
         ? action.pods.map(({ processGroupId }) => `${action.because} ${processGroupId}`)
@@ -95,4 +95,22 @@ test("[ADO22] [T42] pods that have not started go at once, and it is told why th
   const { going, told } = world.outcome();
   assert.deepEqual(going, [`unstarted ${unstarted.slice("sample-".length)}`]);
   assert.match(told ?? "", /The database may be about to serve/);
+});
+
+test("[ADO24] a database that has served lately is taken to come back by itself, for ten minutes", () => {
+  const world = new SilentWorld();
+  const { nowMs } = world;
+  const held = world.outcome({ servedMs: nowMs - 599_000 });
+  assert.deepEqual(held.going, []);
+  assert.match(held.told ?? "", /has seen it serve less than ten minutes ago/);
+  assert.equal(world.outcome({ servedMs: nowMs - 600_000 }).going.length, 8);
+});
+
+test("[ADO24] an operator that has just started looks for a minute first", () => {
+  const world = new SilentWorld();
+  const { nowMs } = world;
+  for (const heardSinceMs of [undefined, nowMs - 59_000]) {
+    assert.deepEqual(world.outcome({ heardSinceMs }).going, []);
+  }
+  assert.equal(world.outcome({ heardSinceMs: nowMs - 60_000 }).going.length, 8);
 });

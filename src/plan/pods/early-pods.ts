@@ -1,7 +1,7 @@
 // Pods before there is a database: what was specified wrongly is made right at once. Outdated pods are made anew in place.
 // Process groups that are to go cannot be excluded and removed yet: where their pods take the room of their successors,
 // the pods go first. Volumes stay until a database proves them empty; then the pods come back to be excluded.
-// Rules: spec/restart.md [T100], spec/removal.md [R110], spec/safety.md [S140], spec/adoption.md [ADO22].
+// Rules: spec/restart.md [T100], spec/removal.md [R110], spec/safety.md [S140], spec/adoption.md [ADO22], [ADO24].
 import { isAdopting } from "../../api/adoption.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
@@ -12,7 +12,12 @@ import { isToBeMadeAgain } from "../resize/resize-state.ts";
 import { podConfigurationState } from "../view/pod-configuration.ts";
 import { evidenceMsOf, refusalOf } from "../safety/act-evidence.ts";
 import { isCoordinator } from "../safety/coordinators.ts";
-import { databaseDoubt, isBeforeDatabase, isBoundToAddress } from "../safety/no-database.ts";
+import {
+  databaseDoubt,
+  isBeforeDatabase,
+  isBoundToAddress,
+  passingSilence,
+} from "../safety/no-database.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft, PlanEvent, StepResult } from "../step.ts";
@@ -34,11 +39,10 @@ export function earlyDeletion(
   if (!isBeforeDatabase(snapshot) || databaseDoubt(snapshot) !== undefined) return undefined;
   const all = podsOf(snapshot, draft, isToRenew);
   const young = youngServers(snapshot);
-  const outdated = all.filter(({ pod }) => young(pod) === undefined);
-  const waits = waitsFor(
-    all.filter((update) => !outdated.includes(update)),
-    young,
-  );
+  const passing = passingSilence(snapshot);
+  const outdated = passing === undefined ? all.filter(({ pod }) => young(pod) === undefined) : [];
+  const staying = all.filter((update) => !outdated.includes(update));
+  const waits = waitsFor(staying, passing ?? youngText(staying, young));
   const inTheWay = podsOf(snapshot, draft, isInTheWay(snapshot, draft));
   const updates = [...all, ...inTheWay];
   const going = [...outdated, ...inTheWay];
@@ -59,16 +63,17 @@ export function earlyDeletion(
 }
 
 /** What serves a moment later would be taken down as a whole, and what is outdated then is made anew in turn. */
-function waitsFor(
-  staying: readonly PodUpdate[],
-  young: ReturnType<typeof youngServers>,
-): NewWait[] {
-  const names = new Set(staying.map(({ pod }) => young(pod) ?? ""));
-  if (names.size === 0) return [];
-  const message = `The database may be about to serve: servers have run for less than a minute in ${nameList([...names])}`;
+function waitsFor(staying: readonly PodUpdate[], why: string): NewWait[] {
+  if (staying.length === 0) return [];
+  const message = `The database may be about to serve: ${why}`;
   const remedy = "Nothing: it happens then, in turn where the database serves by then.";
   const held = hold("PodUpdateHeld", message, remedy, 2_000);
   return [heldWait("updatePods", held, purposeOf(staying))];
+}
+
+function youngText(staying: readonly PodUpdate[], young: ReturnType<typeof youngServers>): string {
+  const names = new Set(staying.map(({ pod }) => young(pod) ?? ""));
+  return `servers have run for less than a minute in ${nameList([...names])}`;
 }
 
 type Question = (

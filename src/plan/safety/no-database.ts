@@ -1,7 +1,7 @@
 // The proof that there is no database yet, so that what was specified wrongly can be made right at once. Even with it only
 // pods go: volumes stay until a database exists that proves them empty. An answer that was wrong, such as that of
 // coordinators which lost their files, then costs a restart and no data. Rules: spec/safety.md [S140], spec/plan.md [P115],
-// spec/adoption.md [ADO22].
+// spec/adoption.md [ADO22], [ADO24].
 import { isAvailable } from "../../model/availability.ts";
 import { isAdopting } from "../../api/adoption.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
@@ -19,6 +19,11 @@ import { freshnessRefusal } from "./evidence.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
 import type { SafetyView } from "./view.ts";
+
+/** For so long a database that was seen to serve is taken to come back by itself. */
+const servedLatelyMs = 600_000;
+/** An operator that has just begun to look does not know whether it was: a recovery takes less. */
+const recoveryMs = 60_000;
 
 /** Coordinators that have never heard of a database say so; an unreachable quorum proves nothing, nor does half a status. */
 export function isNeverCreated(status: DatabaseStatus): boolean {
@@ -71,8 +76,26 @@ export function databaseDoubt(view: SafetyView): Refusal | undefined {
   return refusal("StatusIncomplete", "no majority of coordinators says that there is no database");
 }
 
+/** Why a database on disks may be silent for a moment only, as a clause: it may have served, and its status was lost. */
+export function passingSilence({
+  cluster,
+  database,
+  heardSinceMs,
+  servedMs,
+}: Pick<Snapshot, "cluster" | "database" | "heardSinceMs" | "servedMs">): string | undefined {
+  if (!isAdopting(cluster) || database.kind === "missing") return undefined;
+  const { observedMs } = database;
+  if (servedMs !== undefined && observedMs - servedMs < servedLatelyMs) {
+    return "the operator has seen it serve less than ten minutes ago";
+  }
+  if (observedMs - (heardSinceMs ?? observedMs) >= recoveryMs) return undefined;
+  return "the operator has just begun to look, and does not know whether it has served lately";
+}
+
 /** Servers of another protocol than that of the client that asked may serve all the same, and young ones soon. */
 export function silenceDoubt(view: SafetyView, orders: readonly PodOrder[]): Refusal | undefined {
+  const passing = passingSilence(view);
+  if (passing !== undefined) return refusal("EvidenceStale", passing);
   const young = youngServers(view);
   for (const { basis, processGroupId: id } of orders) {
     const pod = view.pods.get(basis.name);

@@ -29,6 +29,8 @@ export type SafetyView = Pick<
   | "database"
   | "statuses"
   | "watchedSinceMs"
+  | "heardSinceMs"
+  | "servedMs"
   | "missingGroups"
   | "histories"
   | "knowledge"
