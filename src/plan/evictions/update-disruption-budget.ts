@@ -42,8 +42,7 @@ export function updateDisruptionBudget(snapshot: Snapshot, draft: Draft): StepRe
   if (own !== undefined && isStatusPending(snapshot)) return { waits };
   const pods = podCount(snapshot, draft);
   // What the operator before this one has opened stands: nothing is written for the sake of a start.
-  const isOpen = own?.spec?.minAvailable === pods - 1;
-  const unnoticed = isOpen ? undefined : unnoticedLossProblem(snapshot);
+  const unnoticed = isOpenFor(own, pods) ? undefined : unnoticedLossProblem(snapshot);
   const problem = evictionProblem(snapshot, draft) ?? unnoticed;
   const minAvailable = problem === undefined ? Math.max(0, pods - 1) : pods;
   const refused = problem === undefined ? [] : refusedEvictions(snapshot, draft, problem);
@@ -62,6 +61,12 @@ function podCount(snapshot: Snapshot, draft: Draft): number {
     names.add(view.of(group).podName);
   }
   return names.size + (snapshot.likePods ?? 0);
+}
+
+/** One that was closed for fewer pods would open as soon as there is one more. */
+function isOpenFor(own: Stored<PodDisruptionBudget> | undefined, pods: number): boolean {
+  const { spec: { minAvailable } = {}, status } = own ?? {};
+  return minAvailable === pods - 1 && status?.expectedPods !== minAvailable;
 }
 
 function actionsFor(
