@@ -236,6 +236,26 @@ test("[S165] where process groups reported is remembered for ten minutes after t
   assert.equal(memory.reportedPlaces.size, 0);
 });
 
+test("[S170] who is not excluded, and is listed and reports no more, is a loss for ten minutes after it was listed", () => {
+  const memory = new StatusMemory(new VirtualClock());
+  const sample = sampleDatabase();
+  const lostAt = (ageMs: number): string[] => {
+    note(memory, sample, ageMs);
+    return [...memory.lostZones(sampleNowMs - ageMs).keys()];
+  };
+  for (const group of sample.groups) {
+    if (group.processGroupID === "storage-1") group.removalTimestamp = "2026-01-01T00:00:00Z";
+    if (group.processGroupID === "storage-2") group.exclusionTimestamp = "2026-01-01T00:00:00Z";
+  }
+  assert.deepEqual(lostAt(2_000_000), []);
+  const listed = sample.groups.splice(0);
+  for (const id of ["storage-1", "storage-2"]) killSample(sample, id);
+  assert.deepEqual(lostAt(1_998_000), ["zone-1"]);
+  sample.groups.push(...listed.filter(({ processGroupID: id }) => id !== "storage-1"));
+  assert.deepEqual(lostAt(1_400_000), ["zone-1"]);
+  assert.deepEqual(lostAt(1_399_000), []);
+});
+
 test("[S165] nothing is remembered of who never reported, nor for a resource that was created again", () => {
   const memory = new StatusMemory(new VirtualClock());
   const sample = sampleDatabase();

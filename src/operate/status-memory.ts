@@ -1,13 +1,13 @@
 // What is remembered of earlier statuses of one database: the last two that told everything, and where the processes of
 // other instances were, so that their loss is noticed, what our own may hold, where they reported, since when coordinators
-// are missing, and when the database served. Rules: spec/safety.md [S35], [S47], [S48], [S68], [S162]-[S165], [S167], [S168],
+// are missing, and when the database served. Rules: spec/safety.md [S35], [S47], [S48], [S68], [S162]-[S165], [S167], [S168], [S170],
 // spec/restart.md [T11], spec/adoption.md [ADO24].
 import type { Clock } from "../env/clock.ts";
 import { isAvailable } from "../model/availability.ts";
 import { localityKeys, localityOf, processesByInstance, processesOf } from "../model/locality.ts";
 import type { StatusProcess } from "../model/database-status.ts";
 import { isTest } from "../model/process-class.ts";
-import { hasReported } from "../model/process-group.ts";
+import { hasReported, isExcluded } from "../model/process-group.ts";
 import { missingCoordinators } from "../plan/coordinators/coordinator-validity.ts";
 import { statusGap } from "../plan/safety/evidence.ts";
 import { noteRoles } from "../plan/safety/role-history.ts";
@@ -27,6 +27,11 @@ interface ForeignProcess {
   missingMs?: number;
 }
 
+interface KnownPlace extends ReportedPlace {
+  /** The database counts on it, so that it leaves the status of the resource only when that is lost. */
+  isCounted: boolean;
+}
+
 export class StatusMemory {
   readonly #clock: Pick<Clock, "steppedMs">;
   #statuses: readonly SeenStatus[] = [];
@@ -35,7 +40,9 @@ export class StatusMemory {
   #servedMs: number | undefined;
   #missingGroups: ReadonlyMap<string, number> = new Map();
   #resourceUid: string | undefined;
-  #places: ReadonlyMap<string, ReportedPlace> = new Map();
+  #places: ReadonlyMap<string, KnownPlace> = new Map();
+  /** By id, fault domains of those that neither the status of the resource nor that of the database lists any more. */
+  #forgotten: ReadonlyMap<string, string> = new Map();
   readonly #foreign = new Map<string, ForeignProcess>();
   readonly #unshown = new UnshownNeighbours();
   #histories: RoleHistories = new Map();
@@ -88,6 +95,7 @@ export class StatusMemory {
   /** Nobody looks for a while: what goes meanwhile is as unknown as what went before the start. */
   lookAway(): void {
     this.#watchedSinceMs = undefined;
+    this.#heardSinceMs = undefined;
     this.#missingGroups = new Map();
   }
 
@@ -111,10 +119,14 @@ export class StatusMemory {
     this.#watchedSinceMs = Math.min(this.#watchedSinceMs ?? Infinity, seen.observedMs);
     this.#statuses = [seen, ...this.#statuses].slice(0, 2);
     this.#noteGroups(seen, view);
+    this.#noteForgotten(seen, view);
     this.#noteForeign(latest, view, neighbours(view.memory.once(processesOf, seen.status)));
   }
 
-  /** Fault domains in which a process of another instance reported lately, or by what it says, and does not any more. */
+  /**
+   * Fault domains in which a process of another instance reported lately, or by what it says, and does not any more; and those
+   * of our own process groups that a lost status has forgotten.
+   */
   lostZones(nowMs: number): ReadonlyMap<string, string> {
     const lost = new Map<string, string>();
     const note = (key: string, { zone, missingMs }: ForeignProcess): void => {
@@ -123,6 +135,9 @@ export class StatusMemory {
     };
     for (const [key, process] of this.#foreign) note(key, process);
     for (const [id, group] of this.#unshown) note(id, group);
+    for (const [id, zone] of this.#forgotten) {
+      if (!lost.has(zone)) lost.set(zone, `${id} does not report, and its status was lost`);
+    }
     return lost;
   }
 
@@ -160,7 +175,8 @@ export class StatusMemory {
     for (const group of groupsOf({ cluster })) {
       if (!hasReported(group)) continue;
       const { processGroupID, faultDomain, firstReported } = group;
-      places.set(processGroupID, { faultDomain, firstReported, listedMs: observedMs });
+      const isCounted = !isExcluded(group) && !isTest(group.processClass);
+      places.set(processGroupID, { faultDomain, firstReported, listedMs: observedMs, isCounted });
     }
     this.#resourceUid = uid;
     this.#places = places;
@@ -179,6 +195,21 @@ export class StatusMemory {
         Math.min(before.get(id) ?? Infinity, observedMs),
       ]),
     );
+  }
+
+  /** Nothing of them may be left to be found again by, as when somebody deleted pod and claim. */
+  #noteForgotten(
+    { status, observedMs }: SeenStatus,
+    view: Pick<SafetyView, "cluster" | "memory">,
+  ): void {
+    const unlisted = [...this.#places].filter(([, place]) => place.listedMs !== observedMs);
+    if (unlisted.length === 0) {
+      this.#forgotten = new Map();
+      return;
+    }
+    const reporting = processesByInstance(view, status);
+    const lost = unlisted.filter(([id, { isCounted }]) => isCounted && !reporting.has(id));
+    this.#forgotten = new Map(lost.map(([id, { faultDomain }]) => [id, faultDomain ?? id]));
   }
 
   #noteMissing(key: string, observedMs: number): void {
