@@ -136,6 +136,8 @@ export class StatusMemory {
     for (const [key, process] of this.#foreign) note(key, process);
     for (const [id, group] of this.#unshown) note(id, group);
     for (const [id, zone] of this.#forgotten) {
+      const listedMs = this.#places.get(id)?.listedMs ?? -Infinity;
+      if (nowMs - this.#moved(listedMs) > memoryMs) continue;
       if (!lost.has(zone)) lost.set(zone, `${id} does not report, and its status was lost`);
     }
     return lost;
