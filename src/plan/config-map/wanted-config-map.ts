@@ -21,7 +21,7 @@ export function wantedConfigMap(
   for (const group of groups) {
     const { pod, service } = viewOf(snapshot).of(group);
     if (pod !== undefined || isReadyForRemoval(group)) continue;
-    const family = keptFamily(snapshot, service);
+    const family = keptFamily(snapshot, group, service);
     if (family !== undefined) families.add(family);
   }
   if (families.size === 0) return desired.configMap;

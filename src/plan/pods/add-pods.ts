@@ -89,7 +89,7 @@ function createPod(
   group: ProcessGroup,
   serviceIp: string | undefined,
 ): Action | undefined {
-  const family = keptFamily(snapshot, viewOf(snapshot).of(group).service);
+  const family = keptFamily(snapshot, group, viewOf(snapshot).of(group).service);
   const desired = desiredOf(snapshot, draft, group, family);
   const built = desired.pod(group);
   if (built === undefined) return undefined;

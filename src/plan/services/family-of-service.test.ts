@@ -10,6 +10,8 @@ interface Case {
   readonly podIPFamily?: 4 | 6;
   readonly givenFamily?: 4 | 6;
   readonly publicIPSource?: "pod";
+  /** The process group has never had an address. */
+  readonly isNew?: true;
   readonly kept?: 4 | 6;
 }
 
@@ -19,6 +21,14 @@ const cases: readonly Case[] = [
   { what: "the other way round", clusterIP: "fd00::9", podIPFamily: 4, kept: 6 },
   { what: "a service as Kubernetes gives it", clusterIP: "10.0.9.9", givenFamily: 4 },
   { what: "one that Kubernetes would not give", clusterIP: "fd00::9", givenFamily: 4, kept: 6 },
+  {
+    what: "the same for a new process group",
+    ...{ clusterIP: "fd00::9", givenFamily: 4, isNew: true },
+  },
+  {
+    what: "a new one where a family is wanted",
+    ...{ clusterIP: "10.0.9.9", podIPFamily: 6, isNew: true, kept: 4 },
+  },
   { what: "where no node tells", clusterIP: "fd00::9" },
   {
     what: "what is wanted before what nodes give",
@@ -38,6 +48,7 @@ for (const {
   podIPFamily,
   givenFamily,
   publicIPSource = "service",
+  isNew,
   kept,
 } of cases) {
   test(`[P119] the family that a lost pod comes back in: ${what}`, () => {
@@ -46,6 +57,9 @@ for (const {
     });
     const service = { apiVersion: "v1", kind: "Service", metadata: {}, spec: { clusterIP } };
     const snapshot = world.snapshot({ givenFamily });
-    assert.equal(keptFamily(snapshot, clusterIP === undefined ? undefined : service), kept);
+    const addresses = isNew ? [] : ["10.1.1.1"];
+    const group = { processGroupID: "log-1", processClass: "log", addresses };
+    const found = keptFamily(snapshot, group, clusterIP === undefined ? undefined : service);
+    assert.equal(found, kept);
   });
 }
