@@ -15,7 +15,7 @@ export function wantedConfigMap(
 ): Stored<ConfigMap> {
   const families = new Set<4 | 6>();
   for (const pod of snapshot.pods.values()) {
-    const family = familyEntryOf(pod);
+    const family = snapshot.memory.once(familyEntryOf, pod);
     if (family !== undefined) families.add(family);
   }
   for (const group of groups) {
