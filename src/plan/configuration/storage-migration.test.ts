@@ -59,6 +59,15 @@ test("[MIG2] [MIG3] [MIG8] nothing known changes nothing, none left ends it, ano
   assert.deepEqual([other?.bytes, other?.since], [70, "1970-01-01T01:00:00Z"]);
 });
 
+test("[MIG5] the time of a sleep is none without progress, and is told once", () => {
+  const first = migrationStatus(viewOf([500]), undefined, 0);
+  const stopped = "1970-01-01T00:30:00Z";
+  const awake = migrationStatus(viewOf([500]), first, 9 * hourMs, { stopped });
+  assert.equal(awake?.progressed, "1970-01-01T09:00:00Z");
+  assert.equal(awake?.since, first?.since);
+  assert.equal(migrationStatus(viewOf([500]), awake, 9.1 * hourMs, { stopped }), awake);
+});
+
 test("[MIG3] servers without a byte change as well", () => {
   const first = migrationStatus(viewOf([0, 0]), undefined, 0);
   assert.equal(migrationStatus(viewOf([0, 0]), first, hourMs), first);
@@ -123,14 +132,14 @@ test("[MIG2] who is excluded goes without being changed", () => {
 });
 
 test("[MIG13] when it began is told by the clock of the database, too, and stays when ours is put right", () => {
-  const first = migrationStatus(viewOf([500, 500]), undefined, 0, 10 * hourMs);
+  const first = migrationStatus(viewOf([500, 500]), undefined, 0, { databaseMs: 10 * hourMs });
   assert.deepEqual(
     [first?.since, first?.databaseSince],
     ["1970-01-01T00:00:00Z", "1970-01-01T10:00:00Z"],
   );
-  const later = migrationStatus(viewOf([500]), first, 11 * hourMs, 11 * hourMs);
+  const later = migrationStatus(viewOf([500]), first, 11 * hourMs, { databaseMs: 11 * hourMs });
   assert.equal(later?.databaseSince, "1970-01-01T10:00:00Z");
   const { databaseSince: _, ...old } = first ?? assert.fail();
-  const taken = migrationStatus(viewOf([500]), old, hourMs, 11 * hourMs);
+  const taken = migrationStatus(viewOf([500]), old, hourMs, { databaseMs: 11 * hourMs });
   assert.equal(taken?.databaseSince, old.since, "of an operator that did not know it");
 });

@@ -24,12 +24,15 @@ export interface MigrationView extends EngineView {
   readonly isReplaced?: boolean;
 }
 
-/** What is to be remembered; undefined when no server is left. A status that says nothing changes nothing. */
+/**
+ * What is to be remembered; undefined when no server is left. A status that says nothing changes nothing. `stopped` is when a
+ * database that wakes was stopped: the time of its sleep does not count as one without progress.
+ */
 export function migrationStatus(
   view: MigrationView | undefined,
   stored: StorageEngineMigration | undefined,
   nowMs: number,
-  databaseMs = nowMs,
+  { databaseMs = nowMs, stopped }: { databaseMs?: number; stopped?: string | undefined } = {},
 ): StorageEngineMigration | undefined {
   if (view === undefined) return stored;
   const [first] = view.old;
@@ -59,7 +62,8 @@ export function migrationStatus(
     found.serversLeft !== before.serversLeft ||
     found.servers !== before.servers ||
     Math.abs(bytesLeft - before.bytesLeft) > share;
-  if (isForward) return { ...found, progressed: now };
+  const hasSlept = stopped !== undefined && before.progressed <= stopped;
+  if (isForward || hasSlept) return { ...found, progressed: now };
   return isOther ? found : before;
 }
 

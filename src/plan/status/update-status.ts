@@ -154,9 +154,10 @@ function migrationOf(snapshot: Snapshot): Pick<StatusFields, "storageEngineMigra
   const database = databaseStatus(snapshot);
   const isKnown = isAvailable(database) && !isPartial(database);
   const view = isKnown ? snapshot.memory.once(engineView, database) : undefined;
-  const stored = snapshot.cluster.status?.storageEngineMigration;
+  const { storageEngineMigration: stored, hibernation } = snapshot.cluster.status ?? {};
   const seen = view && withReplacements(snapshot, view);
-  const found = migrationStatus(seen, stored, snapshot.nowMs, databaseTimeMs(snapshot));
+  const times = { databaseMs: databaseTimeMs(snapshot), stopped: hibernation?.since };
+  const found = migrationStatus(seen, stored, snapshot.nowMs, times);
   return found === undefined ? {} : { storageEngineMigration: found };
 }
 
