@@ -82,4 +82,7 @@ test("[QUA4] what is not over stays, and so does what its note does not prove", 
   assert.deepEqual(other.actions, []);
   const warning = other.status.conditions?.find(({ type }) => type === "Warning");
   assert.equal(warning?.reason, "QuarantineKept");
+  // The command would refuse it.
+  assert.doesNotMatch(warning?.message ?? "", /quarantine restore/);
+  assert.match(warning?.message ?? "", /None of them can be given back to this resource/);
 });

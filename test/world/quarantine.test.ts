@@ -314,6 +314,7 @@ test("[QUA9] a cluster that is deleted leaves its quarantine, and its successor 
     await world.clock.advance(2 * hourMs);
     assert.equal((await find(world, claimName))?.metadata.uid, uid);
     assert.match((await listed(world))[0]?.kept ?? "", /another resource of this name/);
+    assert.match(await warning(world), /None of them can be given back to this resource/);
   });
 });
 

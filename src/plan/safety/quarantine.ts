@@ -24,17 +24,23 @@ export function noteOf({ memory }: Partial<Remembering>, claim: Claim): Quaranti
   return memory === undefined ? quarantineNoteOf(claim) : memory.once(quarantineNoteOf, claim);
 }
 
-/** What keeps a claim for good, as a clause; undefined when its note proves that it may go after its time. */
-export function keptBecause(view: QuarantineView, claim: Claim): string | undefined {
-  const { uid, ownerReferences = [] } = claim.metadata;
+/** Why nothing tells that a claim was set aside by this resource, as a clause: then it is not given back to it either. */
+export function strangeNote(view: QuarantineView, claim: Claim): string | undefined {
   const note = noteOf(view, claim);
   if (note === undefined) return "its note cannot be read";
-  if (note.claim !== uid) return "its note is of another claim";
+  if (note.claim !== claim.metadata.uid) return "its note is of another claim";
   if (note.volume !== claim.spec?.volumeName) return "its note is of another volume";
-  if (note.cluster !== view.cluster.metadata.uid) {
-    return "it was taken from another resource of this name";
-  }
-  if (note.proof !== "certificate") {
+  if (note.cluster === view.cluster.metadata.uid) return undefined;
+  return "it was taken from another resource of this name";
+}
+
+/** What keeps a claim for good, as a clause; undefined when its note proves that it may go after its time. */
+export function keptBecause(view: QuarantineView, claim: Claim): string | undefined {
+  const { ownerReferences = [] } = claim.metadata;
+  const strange = strangeNote(view, claim);
+  if (strange !== undefined) return strange;
+  const note = noteOf(view, claim);
+  if (note?.proof !== "certificate") {
     return "its process group was removed without proof that its data is elsewhere";
   }
   if (ownerReferences.length > 0) return "somebody gave it an owner";

@@ -7,7 +7,13 @@ import type { PersistentVolumeClaim } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { formatTime } from "../../kube/time.ts";
 import type { ObjectBasis, RemovalOrder } from "../action.ts";
-import { isQuarantineOver, keptBecause, noteOf, quarantineEndMs } from "../safety/quarantine.ts";
+import {
+  isQuarantineOver,
+  keptBecause,
+  noteOf,
+  quarantineEndMs,
+  strangeNote,
+} from "../safety/quarantine.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { PlanWarning } from "../step.ts";
 import { nameList } from "../wait.ts";
@@ -74,11 +80,19 @@ export function quarantineWarnings(snapshot: Snapshot): PlanWarning[] {
   const kept = [...(snapshot.quarantined?.values() ?? [])].flatMap((claim) => {
     const isDue = noteOf(snapshot, claim) === undefined || isQuarantineOver(snapshot, claim);
     const why = isDue ? keptBecause(snapshot, claim) : undefined;
-    return why === undefined ? [] : [`${claim.metadata.name ?? ""} (${why})`];
+    return why === undefined ? [] : [{ claim, text: `${claim.metadata.name ?? ""} (${why})` }];
   });
   if (kept.length === 0) return [];
-  const message =
-    `Volume claims in quarantine that are not deleted by themselves: ${nameList(kept)}. ` +
-    "Give them back with kubectl fdb quarantine restore, or delete them yourself.";
-  return [{ reason: "QuarantineKept", message }];
+  const texts = kept.map(({ text }) => text);
+  const strange = kept.filter(({ claim }) => strangeNote(snapshot, claim) !== undefined);
+  const names = nameList(strange.map(({ claim }) => claim.metadata.name ?? ""));
+  const isAnyOwn = strange.length < kept.length;
+  const parts = [
+    `Volume claims in quarantine that are not deleted by themselves: ${nameList(texts)}. `,
+    isAnyOwn ? "Give them back with kubectl fdb quarantine restore, or delete them yourself. " : "",
+    strange.length === 0
+      ? ""
+      : `${isAnyOwn ? `That command does not take ${names}` : "None of them can be given back to this resource"}: copy what you need from the volumes, and delete the claims yourself.`,
+  ];
+  return [{ reason: "QuarantineKept", message: parts.join("").trimEnd() }];
 }
