@@ -189,6 +189,19 @@ test("[VOL5] [VOL10] a smaller size is refused, also when a larger one is taken 
   });
 });
 
+test("[VOL5] [HIB1] a size that is refused keeps no database from falling asleep, and is told again when it wakes", async () => {
+  await withVolumes({}, async (world) => {
+    await world.changeSpec({ processes: sized("8G"), hibernate: true });
+    const isAsleep = async (): Promise<boolean> => (await world.pods()).length === 0;
+    await world.until(isAsleep, "it sleeps", 20 * minuteMs);
+    await world.changeSpec({ hibernate: null });
+    await untilWait(world, "VolumeShrinkRefused", 10 * minuteMs);
+    assert.deepEqual(await sizes(world), ["16G"]);
+    await world.clock.advance(5 * minuteMs);
+    await assertAllCopies(world);
+  });
+});
+
 test("[VOL2] sizes that change quickly still let one fault domain grow at a time (long)", async () => {
   for (const last of ["64G", "24G"]) {
     await withVolumes({ storage: 6 }, async (world) => {

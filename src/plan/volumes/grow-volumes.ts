@@ -50,7 +50,10 @@ export function growVolumes(snapshot: Snapshot, draft: Draft): StepResult {
     ...troubleOf(growing),
     ...(toGrow.length + growing.length === 0 ? [] : [growth(toGrow, growing)]),
   ];
-  return { actions: [...next, ...refused].map(actionOf), waits, isUnfinished: waits.length > 0 };
+  // A size that is refused is told, and keeps no database from falling asleep.
+  const isToSleep = snapshot.cluster.spec.hibernate === true;
+  const isUnfinished = toGrow.length + growing.length > 0 || (tooLarge.length > 0 && !isToSleep);
+  return { actions: [...next, ...refused].map(actionOf), waits, isUnfinished };
 }
 
 function volumesOf(snapshot: Snapshot, draft: Draft): Volumes {
