@@ -8,7 +8,7 @@ import { operatorKeys } from "../../src/fdb/keys.ts";
 import { KubeError } from "../../src/kube/error.ts";
 import type { PodStreams } from "../../src/kube/pod-exec.ts";
 import { openIn, runPlugin } from "../plugin/plugin-harness.ts";
-import { copiedBytes, untilWait, waitOf } from "./drain-harness.ts";
+import { copiedBytes, cordon, drain, untilWait, waitOf } from "./drain-harness.ts";
 import { assertAllCopies, groups, person, spreadOver } from "./removal-harness.ts";
 import { acts, knobs } from "./restart-harness.ts";
 import { minuteMs, TestWorld } from "./world-harness.ts";
@@ -53,6 +53,22 @@ async function reboot(world: TestWorld, node: string, minutes: number): Promise<
   await world.clock.advance(minutes * minuteMs);
   await world.during(kubelet.startNode(node), minuteMs, "it starts");
 }
+
+test("[DRAIN8] a drain of the node that is under maintenance says how to go on, and goes on then", async () => {
+  await withCluster({ automationOptions: { drains: { enabled: true } } }, async (world) => {
+    const node = await storageNode(world);
+    assert.equal((await start(world, node)).code, 0);
+    await cordon(world, node);
+    const way = /under maintenance.*kubectl fdb maintenance end -c sample$/;
+    const isTold = async (): Promise<boolean> =>
+      way.test((await waitOf(world, "EvictionsHeld"))?.message ?? "");
+    await world.until(isTold, "it says how to go on");
+    const ended = await runPlugin(world, ["maintenance", "end", "-c", "sample", "--yes"]);
+    assert.equal(ended.code, 0, ended.notes);
+    await drain(world, [node]);
+    await assertAllCopies(world);
+  });
+});
 
 for (const automationOptions of [{}, checker]) {
   const who = automationOptions === checker ? "with its own maintenance checks" : "without options";

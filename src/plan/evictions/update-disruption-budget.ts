@@ -12,6 +12,7 @@ import { isCordoned, nodeWishes } from "../drains/drained-nodes.ts";
 import { sentence } from "../hold.ts";
 import { isWithoutPod } from "../pods/early-pods.ts";
 import { coveredPods, ownBudget } from "../safety/evictions.ts";
+import { personsMaintenance } from "../safety/persons-maintenance.ts";
 import { unnoticedLossProblem } from "../safety/unnoticed-loss.ts";
 import { isStatusPending } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -132,6 +133,13 @@ function withoutRights(): NewWait {
 const keptRemedy =
   "Take away what keeps the named pods, or delete them when you have seen enough: until then the drain does not end by itself.";
 
+/** People announce one in order to drain the node, and nothing else would end it before its time. */
+function maintenanceText(snapshot: Snapshot): string | undefined {
+  if (personsMaintenance(snapshot)?.isKnown !== true) return undefined;
+  const { name = "" } = snapshot.cluster.metadata;
+  return `A drain needs no maintenance, and goes on when a person ends it: kubectl fdb maintenance end -c ${name}`;
+}
+
 /** Without finalizers it would be gone at once. */
 function stuckBudget(own: Stored<PodDisruptionBudget> | undefined, then = ""): NewWait[] {
   const { deletionTimestamp, finalizers = [], name = "" } = own?.metadata ?? {};
@@ -155,12 +163,13 @@ function refusedEvictions(snapshot: Snapshot, draft: Draft, problem: string): Ne
   }
   if (names.length === 0) return [];
   const kept = keptText(snapshot, draft, names);
+  const more = [kept, maintenanceText(snapshot)].filter((text) => text !== undefined);
   const held = `No pod may be evicted now, from ${nameList(names)} or elsewhere. ${sentence(problem)}`;
   return [
     {
       step,
       reason: "EvictionsHeld",
-      message: kept === undefined ? held : `${held}. ${kept}`,
+      message: [held, ...more].join(". "),
       ...(kept === undefined ? {} : { remedy: keptRemedy }),
       retryAfterMs: 15_000,
       isForDatabase: true,
