@@ -21,6 +21,8 @@ function sized(storage: string, storageClassName?: string): NonNullable<ClusterS
 
 interface Shape {
   readonly storage?: number;
+  readonly log?: number;
+  readonly mode?: "double" | "triple";
   readonly storageClass?: string;
   readonly automationOptions?: ClusterSpec["automationOptions"];
   readonly world?: TestWorldOptions;
@@ -28,7 +30,7 @@ interface Shape {
 
 /** A cluster with volumes of 16G, at rest. */
 async function withVolumes(shape: Shape, body: (world: TestWorld) => Promise<void>): Promise<void> {
-  const { storage = 3, storageClass, automationOptions = {} } = shape;
+  const { storage = 3, log = 3, mode = "double", storageClass, automationOptions = {} } = shape;
   await TestWorld.run({ nodes: 9, ...shape.world }, async (world) => {
     for (const [name, more] of [
       ["stiff", {}],
@@ -45,8 +47,8 @@ async function withVolumes(shape: Shape, body: (world: TestWorld) => Promise<voi
       });
     }
     await world.createCluster({
-      databaseConfiguration: { redundancy_mode: "double" },
-      processCounts: { storage, log: 3, stateless: 3 },
+      databaseConfiguration: { redundancy_mode: mode },
+      processCounts: { storage, log, stateless: 3 },
       processes: sized("16G", storageClass),
       automationOptions,
     });
@@ -186,6 +188,30 @@ test("[VOL5] [VOL10] a smaller size is refused, also when a larger one is taken 
     await world.untilReconciled(20 * minuteMs);
     assert.deepEqual(await sizes(world), ["32G"]);
     assert.deepEqual(await podUids(world), pods);
+  });
+});
+
+test("[VOL2] [FENCE6] a fenced pod whose file system waits for its start keeps nobody else from growing (long)", async () => {
+  const shape = { storage: 5, log: 5, mode: "triple", storageClass: "at-start" } as const;
+  await withVolumes({ ...shape, world: { nodes: 12 } }, async (world) => {
+    const [fenced] =
+      (await world.cluster()).status?.processGroups?.filter(
+        ({ processClass }) => processClass === "storage",
+      ) ?? [];
+    const id = fenced?.processGroupID ?? "";
+    await world.changeSpec({ fence: [id] });
+    await untilWait(world, "ProcessGroupFenced");
+    await world.changeSpec({ processes: sized("32G", "at-start") });
+    const isDone = async (): Promise<boolean> =>
+      (await claims(world)).every(
+        ({ metadata, status }) =>
+          metadata.name === `sample-${id}-data` || status?.capacity?.["storage"] === "32G",
+      );
+    await world.until(isDone, "all others have grown", 300 * minuteMs);
+    await world.changeSpec({ fence: null });
+    await world.untilReconciled(60 * minuteMs);
+    assert.deepEqual(await sizes(world), ["32G"]);
+    await assertAllCopies(world);
   });
 });
 

@@ -1,10 +1,11 @@
 // Step growVolumes: claims that ask for less than volumeClaimTemplate does are told to ask for more, one fault domain after
 // the other. The volume grows under its pod: nothing is replaced, and no data moves. Rules: spec/volumes.md [VOL1]-[VOL9].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
+import { conditionIn } from "../../kube/condition.ts";
 import type { PersistentVolumeClaim } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { counted } from "../../model/counted.ts";
-import { isMarkedForRemoval } from "../../model/process-group.ts";
+import { hasCondition, isMarkedForRemoval } from "../../model/process-group.ts";
 import type { Action } from "../action.ts";
 import { zoneOfGroup } from "../safety/view.ts";
 import { volumeProblem } from "../safety/volumes.ts";
@@ -41,7 +42,8 @@ interface Volumes {
 export function growVolumes(snapshot: Snapshot, draft: Draft): StepResult {
   const { toGrow, refused, growing, tooLarge } = volumesOf(snapshot, draft);
   if ([toGrow, refused, growing, tooLarge].every((list) => list.length === 0)) return nothing;
-  const zones = new Set(growing.map(({ zone }) => zone));
+  const awaited = growing.filter((volume) => !isUnderFence(volume));
+  const zones = new Set(awaited.map(({ zone }) => zone));
   const [first] = toGrow.map(({ zone }) => zone).sort();
   if (zones.size === 0 && first !== undefined) zones.add(first);
   const next = toGrow.filter(({ zone }) => zones.has(zone));
@@ -77,6 +79,12 @@ function volumesOf(snapshot: Snapshot, draft: Draft): Volumes {
     else if (difference === "cannotGrow" && isTried(snapshot, claim)) refused.push(volume);
   }
   return { toGrow, refused, growing, tooLarge };
+}
+
+/** It has grown, but for its file system, which waits for a pod that a person keeps from starting. */
+function isUnderFence({ group, claim }: Volume): boolean {
+  const pending = conditionIn(claim.status, "FileSystemResizePending");
+  return pending?.status === "True" && hasCondition(group, "Fenced");
 }
 
 function isTried(snapshot: Snapshot, { metadata }: Claim): boolean {
