@@ -41,8 +41,8 @@ export class StatusMemory {
   #missingGroups: ReadonlyMap<string, number> = new Map();
   #resourceUid: string | undefined;
   #places: ReadonlyMap<string, KnownPlace> = new Map();
-  /** By id, fault domains of those that neither the status of the resource nor that of the database lists any more. */
-  #forgotten: ReadonlyMap<string, string> = new Map();
+  /** When they were last looked at: what was not listed then is forgotten. */
+  #placesMs: number | undefined;
   readonly #foreign = new Map<string, ForeignProcess>();
   readonly #unshown = new UnshownNeighbours();
   #histories: RoleHistories = new Map();
@@ -119,7 +119,6 @@ export class StatusMemory {
     this.#watchedSinceMs = Math.min(this.#watchedSinceMs ?? Infinity, seen.observedMs);
     this.#statuses = [seen, ...this.#statuses].slice(0, 2);
     this.#noteGroups(seen, view);
-    this.#noteForgotten(seen, view);
     this.#noteForeign(latest, view, neighbours(view.memory.once(processesOf, seen.status)));
   }
 
@@ -135,12 +134,21 @@ export class StatusMemory {
     };
     for (const [key, process] of this.#foreign) note(key, process);
     for (const [id, group] of this.#unshown) note(id, group);
-    for (const [id, zone] of this.#forgotten) {
-      const listedMs = this.#places.get(id)?.listedMs ?? -Infinity;
-      if (nowMs - this.#moved(listedMs) > memoryMs) continue;
-      if (!lost.has(zone)) lost.set(zone, `${id} does not report, and its status was lost`);
+    for (const [id, zone] of this.#forgottenZones(nowMs)) {
+      if (!lost.has(zone)) lost.set(zone, `the status of the resource has lost ${id}`);
     }
     return lost;
+  }
+
+  /**
+   * Nothing of them may be left to be found again by, as when somebody deleted pod and claim. That the database still lists a
+   * process says nothing: it notices seconds later that one is gone.
+   */
+  *#forgottenZones(nowMs: number): IterableIterator<[id: string, zone: string]> {
+    for (const [id, { isCounted, listedMs, faultDomain }] of this.#places) {
+      if (!isCounted || listedMs === this.#placesMs) continue;
+      if (nowMs - this.#moved(listedMs) <= memoryMs) yield [id, faultDomain ?? id];
+    }
   }
 
   /** A time that was noted, by the clock as it is set now: a step of it ends nothing that is remembered. */
@@ -182,6 +190,7 @@ export class StatusMemory {
     }
     this.#resourceUid = uid;
     this.#places = places;
+    this.#placesMs = observedMs;
   }
 
   #noteGroups(
@@ -197,21 +206,6 @@ export class StatusMemory {
         Math.min(before.get(id) ?? Infinity, observedMs),
       ]),
     );
-  }
-
-  /** Nothing of them may be left to be found again by, as when somebody deleted pod and claim. */
-  #noteForgotten(
-    { status, observedMs }: SeenStatus,
-    view: Pick<SafetyView, "cluster" | "memory">,
-  ): void {
-    const unlisted = [...this.#places].filter(([, place]) => place.listedMs !== observedMs);
-    if (unlisted.length === 0) {
-      this.#forgotten = new Map();
-      return;
-    }
-    const reporting = processesByInstance(view, status);
-    const lost = unlisted.filter(([id, { isCounted }]) => isCounted && !reporting.has(id));
-    this.#forgotten = new Map(lost.map(([id, { faultDomain }]) => [id, faultDomain ?? id]));
   }
 
   #noteMissing(key: string, observedMs: number): void {

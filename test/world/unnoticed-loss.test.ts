@@ -87,6 +87,18 @@ test("[S168] what people took away while the resource was paused has its copies 
   });
 });
 
+test("[S170] what people took away a second ago, while the database still lists it, has its copies again before the next one goes", async () => {
+  await TestWorld.runWithCluster(options, async (world) => {
+    const [first = "", second = ""] = allCopiesOfSome(world);
+    await world.clock.advance(5 * minuteMs);
+    await takeAway(world, first);
+    await world.clock.advance(1_000);
+    await world.changeSpec({ processGroupsToRemoveWithoutExclusion: [second] });
+    await world.untilReconciled(20 * minuteMs);
+    world.assertDataSafe();
+  });
+});
+
 /** By hand, with all that tells of it. */
 async function takeAway(world: TestWorld, id: string): Promise<void> {
   const now = { gracePeriodSeconds: 0 };
