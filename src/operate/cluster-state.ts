@@ -108,6 +108,8 @@ export interface StateOptions {
   guard: Guard;
   statusTimeoutMs: number;
   sidecarTimeoutMs: number;
+  /** A status that is older says nothing any more. */
+  statusMaximumAgeMs: number;
 }
 
 /** What the state of one cluster asks about the rest of the operator. */
@@ -165,7 +167,7 @@ export function newClusterState(options: StateOptions, links: StateLinks): Clust
     sidecars,
     certificates,
     reader,
-    statuses: new StatusMemory(clock),
+    statuses: new StatusMemory(clock, options.statusMaximumAgeMs),
     memory: new PlanMemory(),
     database,
     failures: new Map(),

@@ -438,6 +438,7 @@ class RunningOperator implements Operator {
         guard: this.#reconcile.perform.guard,
         statusTimeoutMs: options.statusTimeoutMs ?? 20_000,
         sidecarTimeoutMs: options.sidecarTimeoutMs ?? 5_000,
+        statusMaximumAgeMs: this.#reconcile.plan.statusMaximumAgeMs,
       },
       {
         clusterUid,

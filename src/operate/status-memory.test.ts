@@ -14,14 +14,19 @@ import type { Sample } from "../../test/fixtures/sample-view.ts";
 import type { Neighbours } from "./neighbours.ts";
 import { StatusMemory } from "./status-memory.ts";
 
-function note(memory: StatusMemory, sample: Sample, ageMs: number, neighbours?: Neighbours): void {
+function note(
+  memory: StatusMemory,
+  sample: Sample,
+  ageMs: number,
+  neighbours?: Neighbours,
+): boolean {
   const status = structuredClone(sample.status);
   const latest = { kind: "seen" as const, status, observedMs: sampleNowMs - ageMs };
-  memory.note(latest, viewOf(sample), neighbours && (() => neighbours));
+  return memory.note(latest, viewOf(sample), neighbours && (() => neighbours));
 }
 
 test("[S47] the last two complete statuses are kept, each once", () => {
-  const memory = new StatusMemory(new VirtualClock());
+  const memory = new StatusMemory(new VirtualClock(), 120_000);
   const sample = sampleDatabase();
   for (const ageMs of [5_000, 4_000, 4_000, 3_000]) note(memory, sample, ageMs);
   sample.status.cluster?.messages?.push({ name: "status_incomplete" });
@@ -31,7 +36,7 @@ test("[S47] the last two complete statuses are kept, each once", () => {
 });
 
 test("[S162] the watch begins with the first complete status", () => {
-  const memory = new StatusMemory(new VirtualClock());
+  const memory = new StatusMemory(new VirtualClock(), 120_000);
   const sample = sampleDatabase();
   sample.status.cluster?.messages?.push({ name: "status_incomplete" });
   note(memory, sample, 9_000);
@@ -43,7 +48,7 @@ test("[S162] the watch begins with the first complete status", () => {
 });
 
 test("[ADO24] when the database served is remembered while it is silent", () => {
-  const memory = new StatusMemory(new VirtualClock());
+  const memory = new StatusMemory(new VirtualClock(), 120_000);
   note(memory, sampleDatabase(), 9_000);
   const silent = sampleDatabase();
   silent.status.client = { database_status: { available: false, healthy: false } };
@@ -53,7 +58,7 @@ test("[ADO24] when the database served is remembered while it is silent", () => 
 });
 
 test("[S163] who does not report is missing from the first complete status without it, until it reports again", () => {
-  const memory = new StatusMemory(new VirtualClock());
+  const memory = new StatusMemory(new VirtualClock(), 120_000);
   note(memory, sampleDatabase(), 9_000);
   assert.equal(memory.missingGroups.size, 0);
   const without = sampleDatabase();
@@ -66,7 +71,7 @@ test("[S163] who does not report is missing from the first complete status witho
 
 test("[S167] [S170] what is remembered does not get older when the clock is set", () => {
   const steps = new ClockSteps();
-  const memory = new StatusMemory({ steppedMs: (sinceMs) => steps.sinceMs(sinceMs) });
+  const memory = new StatusMemory({ steppedMs: (sinceMs) => steps.sinceMs(sinceMs) }, 120_000);
   const before = withForeign();
   note(memory, before, 9_000);
   const without = sampleDatabase();
@@ -87,7 +92,7 @@ test("[S167] [S170] what is remembered does not get older when the clock is set"
 });
 
 test("[S168] after a pause the watch begins anew, and who does not report is missing anew", () => {
-  const memory = new StatusMemory(new VirtualClock());
+  const memory = new StatusMemory(new VirtualClock(), 120_000);
   const without = sampleDatabase();
   killSample(without, "storage-1");
   note(memory, without, 900_000);
@@ -108,8 +113,24 @@ function withForeign(): Sample {
   return sample;
 }
 
+test("[S171] [ADO24] after a gap between statuses the watch begins anew", () => {
+  const memory = new StatusMemory(new VirtualClock(), 120_000);
+  const without = sampleDatabase();
+  killSample(without, "storage-1");
+  for (const ageMs of [900_000, 780_000]) assert.equal(note(memory, without, ageMs), true);
+  assert.equal(memory.watchedSinceMs, sampleNowMs - 900_000);
+  const silent = sampleDatabase();
+  silent.status.client = { database_status: { available: false, healthy: false } };
+  for (const ageMs of [700_000, 600_000]) assert.equal(note(memory, silent, ageMs), true);
+  assert.equal(memory.heardSinceMs, sampleNowMs - 900_000);
+  assert.equal(note(memory, without, 479_000), false);
+  assert.equal(memory.watchedSinceMs, sampleNowMs - 479_000);
+  assert.equal(memory.heardSinceMs, sampleNowMs - 479_000);
+  assert.deepEqual([...memory.missingGroups], [["storage-1", sampleNowMs - 479_000]]);
+});
+
 test("[S35] a process of another instance that is gone is a loss for ten minutes", () => {
-  const memory = new StatusMemory(new VirtualClock());
+  const memory = new StatusMemory(new VirtualClock(), 120_000);
   const sample = withForeign();
   note(memory, sample, 5_000);
   assert.equal(memory.lostZones(sampleNowMs).size, 0);
@@ -120,7 +141,7 @@ test("[S35] a process of another instance that is gone is a loss for ten minutes
 });
 
 test("[S35] what went while nobody looked is a loss for ten minutes from the first look on", () => {
-  const memory = new StatusMemory(new VirtualClock());
+  const memory = new StatusMemory(new VirtualClock(), 120_000);
   const sample = withForeign();
   note(memory, sample, 3_600_000);
   delete sample.status.cluster?.processes?.["foreign"];
@@ -135,7 +156,7 @@ test("[S35] what went while nobody looked is a loss for ten minutes from the fir
 });
 
 test("[S48] a process of another instance that was excluded before it went is no loss", () => {
-  const memory = new StatusMemory(new VirtualClock());
+  const memory = new StatusMemory(new VirtualClock(), 120_000);
   const sample = withForeign();
   note(memory, sample, 5_000);
   sampleProcess(sample, "foreign").excluded = true;
@@ -148,7 +169,7 @@ test("[S48] a process of another instance that was excluded before it went is no
 const neighbours: Neighbours = new Map([["dc2-storage-1", "far"]]);
 
 test("[S164] what another resource says reported is a loss for ten minutes from the first status without it", () => {
-  const memory = new StatusMemory(new VirtualClock());
+  const memory = new StatusMemory(new VirtualClock(), 120_000);
   const sample = sampleDatabase();
   note(memory, sample, 500_000, neighbours);
   const lost = [["far", "dc2-storage-1 does not report"]];
@@ -161,7 +182,7 @@ test("[S164] what another resource says reported is a loss for ten minutes from 
 });
 
 test("[S164] what has left the other resource, or is ours, is no loss", () => {
-  const memory = new StatusMemory(new VirtualClock());
+  const memory = new StatusMemory(new VirtualClock(), 120_000);
   const sample = sampleDatabase();
   note(memory, sample, 5_000, neighbours);
   note(memory, sample, 4_000, new Map());
@@ -172,7 +193,7 @@ test("[S164] what has left the other resource, or is ours, is no loss", () => {
 });
 
 test("[S48] [S164] what statuses have shown is judged by them, also where another resource still names it", () => {
-  const memory = new StatusMemory(new VirtualClock());
+  const memory = new StatusMemory(new VirtualClock(), 120_000);
   const sample = withForeign();
   sampleProcess(sample, "foreign").excluded = true;
   note(memory, sample, 5_000, neighbours);
@@ -182,7 +203,7 @@ test("[S48] [S164] what statuses have shown is judged by them, also where anothe
 });
 
 test("[S35] our own processes are judged by their pods instead", () => {
-  const memory = new StatusMemory(new VirtualClock());
+  const memory = new StatusMemory(new VirtualClock(), 120_000);
   const sample = sampleDatabase();
   note(memory, sample, 5_000);
   delete sample.status.cluster?.processes?.["storage-1"];
@@ -191,7 +212,7 @@ test("[S35] our own processes are judged by their pods instead", () => {
 });
 
 test("[T11] each coordinator is missing since the first status in a row that shows it", () => {
-  const memory = new StatusMemory(new VirtualClock());
+  const memory = new StatusMemory(new VirtualClock(), 120_000);
   const sample = sampleDatabase();
   const view = viewOf(sample);
   const connectionString = sample.status.cluster?.connection_string;
@@ -225,7 +246,7 @@ test("[T11] each coordinator is missing since the first status in a row that sho
 });
 
 test("[S165] where process groups reported is remembered for ten minutes after the status has lost them", () => {
-  const memory = new StatusMemory(new VirtualClock());
+  const memory = new StatusMemory(new VirtualClock(), 120_000);
   const sample = sampleDatabase();
   note(memory, sample, 2_000_000);
   assert.equal(memory.reportedPlaces.get("storage-1")?.faultDomain, "zone-1");
@@ -237,7 +258,7 @@ test("[S165] where process groups reported is remembered for ten minutes after t
 });
 
 test("[S170] who is not excluded, and is not listed any more, is a loss for ten minutes, whatever the database lists", () => {
-  const memory = new StatusMemory(new VirtualClock());
+  const memory = new StatusMemory(new VirtualClock(), 120_000);
   const sample = sampleDatabase();
   const lostAt = (ageMs: number): string[] => {
     note(memory, sample, ageMs);
@@ -258,7 +279,7 @@ test("[S170] who is not excluded, and is not listed any more, is a loss for ten 
 });
 
 test("[S165] nothing is remembered of who never reported, nor for a resource that was created again", () => {
-  const memory = new StatusMemory(new VirtualClock());
+  const memory = new StatusMemory(new VirtualClock(), 120_000);
   const sample = sampleDatabase();
   const [first] = sample.groups;
   delete first?.faultDomain;

@@ -1,6 +1,6 @@
 // What is remembered of earlier statuses of one database: the last two that told everything, and where the processes of
 // other instances were, so that their loss is noticed, what our own may hold, where they reported, since when coordinators
-// are missing, and when the database served. Rules: spec/safety.md [S35], [S47], [S48], [S68], [S162]-[S165], [S167], [S168], [S170],
+// are missing, and when the database served. Rules: spec/safety.md [S35], [S47], [S48], [S68], [S162]-[S165], [S167], [S168], [S170], [S171],
 // spec/restart.md [T11], spec/adoption.md [ADO24].
 import type { Clock } from "../env/clock.ts";
 import { isAvailable } from "../model/availability.ts";
@@ -34,9 +34,11 @@ interface KnownPlace extends ReportedPlace {
 
 export class StatusMemory {
   readonly #clock: Pick<Clock, "steppedMs">;
+  readonly #gapMs: number;
   #statuses: readonly SeenStatus[] = [];
   #watchedSinceMs: number | undefined;
   #heardSinceMs: number | undefined;
+  #heardMs: number | undefined;
   #servedMs: number | undefined;
   #missingGroups: ReadonlyMap<string, number> = new Map();
   #resourceUid: string | undefined;
@@ -48,8 +50,10 @@ export class StatusMemory {
   #histories: RoleHistories = new Map();
   #missingCoordinators: ReadonlyMap<string, number> = new Map();
 
-  constructor(clock: Pick<Clock, "steppedMs">) {
+  /** What happened between two statuses that are further apart than `gapMs` is not known. */
+  constructor(clock: Pick<Clock, "steppedMs">, gapMs: number) {
     this.#clock = clock;
+    this.#gapMs = gapMs;
   }
 
   /** The newest first, at most two. */
@@ -57,12 +61,12 @@ export class StatusMemory {
     return this.#statuses;
   }
 
-  /** When the first complete status was asked for. */
+  /** When the first complete status of an unbroken watch was asked for. */
   get watchedSinceMs(): number | undefined {
     return this.#movedIfAny(this.#watchedSinceMs);
   }
 
-  /** When the first status was asked for that was answered, whatever it says. */
+  /** When the first status of an unbroken watch was asked for that was answered, whatever it says. */
   get heardSinceMs(): number | undefined {
     return this.#movedIfAny(this.#heardSinceMs);
   }
@@ -94,32 +98,54 @@ export class StatusMemory {
 
   /** Nobody looks for a while: what goes meanwhile is as unknown as what went before the start. */
   lookAway(): void {
-    this.#watchedSinceMs = undefined;
     this.#heardSinceMs = undefined;
+    this.#endWatch();
+  }
+
+  #endWatch(): void {
+    this.#watchedSinceMs = undefined;
     this.#missingGroups = new Map();
   }
 
-  /** Takes in an observation; one that is known already changes nothing. `neighbours` is asked for complete ones alone. */
+  /**
+   * Takes in an observation; one that is known already changes nothing. `neighbours` is asked for complete ones alone. False
+   * when it comes after a gap, so that the watch begins anew.
+   */
   note(
     latest: DatabaseObservation,
     view: Pick<SafetyView, "cluster" | "pods" | "memory">,
     neighbours: (processes: readonly StatusProcess[]) => Neighbours = () => noNeighbours,
-  ): void {
-    if (latest.kind !== "seen" || latest.observedMs === this.#statuses[0]?.observedMs) return;
+  ): boolean {
+    const before = this.#statuses[0]?.observedMs;
+    if (latest.kind !== "seen" || latest.observedMs === before) return true;
     const { kind: _kind, ...seen } = latest;
-    this.#heardSinceMs ??= seen.observedMs;
+    this.#noteHeard(seen);
     if (isAvailable(seen.status)) this.#servedMs = seen.observedMs;
     this.#notePlaces(view, seen.observedMs);
     this.#noteCoordinators(seen, view);
     const gap = statusGap(seen.status, knownDeadAddresses(view), view.memory);
     const isComplete = gap === undefined;
     this.#histories = noteRoles(this.#histories, { ...seen, isComplete }, view);
-    if (!isComplete) return;
+    if (!isComplete) return true;
+    const isWatched = !this.#isGap(before, seen.observedMs);
+    if (!isWatched) this.#endWatch();
     // After a clock was set back, the watch begins anew.
     this.#watchedSinceMs = Math.min(this.#watchedSinceMs ?? Infinity, seen.observedMs);
     this.#statuses = [seen, ...this.#statuses].slice(0, 2);
     this.#noteGroups(seen, view);
     this.#noteForeign(latest, view, neighbours(view.memory.once(processesOf, seen.status)));
+    return isWatched;
+  }
+
+  #noteHeard({ observedMs }: SeenStatus): void {
+    if (this.#isGap(this.#heardMs, observedMs)) this.#heardSinceMs = undefined;
+    this.#heardSinceMs ??= observedMs;
+    this.#heardMs = observedMs;
+  }
+
+  /** Also one in which the clock was set or the machine slept: what went on meanwhile is not known either. */
+  #isGap(beforeMs: number | undefined, observedMs: number): boolean {
+    return beforeMs !== undefined && observedMs - beforeMs > this.#gapMs;
   }
 
   /**

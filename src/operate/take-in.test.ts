@@ -40,7 +40,7 @@ class Scene {
     this.latest = { kind: "seen", status: sample.status, observedMs: this.nowMs };
     const state = {
       poller: { latest: this.latest },
-      statuses: new StatusMemory(new VirtualClock()),
+      statuses: new StatusMemory(new VirtualClock(), 120_000),
       database: { ledger, lastWriteMs: 0, peers: () => [] },
       reader: { knowledge: nothingKnown, noteMaintenance: () => void (this.forgotten += 1) },
       maintenanceZone: "",

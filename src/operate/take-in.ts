@@ -1,6 +1,6 @@
 // Takes in what was observed: which statuses are remembered, and how our own acts ended. It happens when a status comes and
 // before a pass; whoever only looks changes nothing. Rules: spec/operate.md [OP61], spec/safety.md [S42], [S121],
-// [S164], spec/restart.md [T79].
+// [S164], [S171], spec/restart.md [T79].
 import type { Stored } from "../kube/resource.ts";
 import type { FoundationDBCluster } from "../api/cluster.ts";
 import { actionKey } from "../plan/action-key.ts";
@@ -17,7 +17,14 @@ export interface TakeInInput {
   caches: Pick<Caches, "clusters" | "pods" | "pvcs">;
   state: Pick<
     ClusterState,
-    "poller" | "statuses" | "database" | "failures" | "reader" | "maintenanceZone" | "memory"
+    | "poller"
+    | "statuses"
+    | "database"
+    | "failures"
+    | "reader"
+    | "maintenanceZone"
+    | "memory"
+    | "madeConnectionString"
   >;
   nowMs: number;
   serverAheadMs: number;
@@ -33,9 +40,11 @@ export function takeIn({ cluster, caches, state, nowMs, serverAheadMs }: TakeInI
   const pvcs = objectsOf(caches.pvcs, cluster, memory);
   const view = { cluster, pods, nowMs, serverAheadMs, memory };
   const { latest, connectionString } = state.poller;
-  state.statuses.note(ownObservation(view, latest), view, (processes) =>
+  const isWatched = state.statuses.note(ownObservation(view, latest), view, (processes) =>
     neighboursOf(cluster, connectionString, caches.clusters, processes),
   );
+  // Also of a database that it created itself the operator does not know any more what was lost.
+  if (!isWatched) state.madeConnectionString = undefined;
   noteMaintenance(state);
   const { statuses } = state.statuses;
   for (const found of state.database.ledger.settle({ ...view, pvcs, statuses })) {

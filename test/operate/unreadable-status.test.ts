@@ -142,7 +142,7 @@ test("[S142] no plan fails on a damaged status, and nothing disruptive rests on 
         if ("problem" in shaped) continue;
         const { status } = shaped;
         const database = { ...seen, status };
-        const memory = new StatusMemory(new VirtualClock());
+        const memory = new StatusMemory(new VirtualClock(), 120_000);
         memory.note({ ...database, observedMs: seen.observedMs - 5_000 }, world.snapshot());
         memory.note(database, world.snapshot());
         const { statuses, histories, missingCoordinators } = memory;

@@ -9,6 +9,7 @@ import { nodes, persistentVolumeClaims, pods } from "../../src/kube/resource.ts"
 import { skewedClock } from "../../src/sim/skewed-clock.ts";
 import { assertAllCopies, groups } from "./removal-harness.ts";
 import { keyOfObject, minuteMs, nameOf, small, TestWorld } from "./world-harness.ts";
+import { withAdmin } from "./with-admin.ts";
 
 const options = {
   nodes: 9,
@@ -93,6 +94,25 @@ test("[S170] what people took away a second ago, while the database still lists 
     await world.clock.advance(5 * minuteMs);
     await takeAway(world, first);
     await world.clock.advance(1_000);
+    await world.changeSpec({ processGroupsToRemoveWithoutExclusion: [second] });
+    await world.untilReconciled(20 * minuteMs);
+    world.assertDataSafe();
+  });
+});
+
+test("[S171] what people took away while the operator did not reach the database has its copies again before the next one goes", async () => {
+  let isCut = false;
+  const wrapAdmin = withAdmin((client) => ({
+    status: (timeoutMs) => (isCut ? Promise.reject(new Error("cut")) : client.status(timeoutMs)),
+  }));
+  await TestWorld.runWithCluster({ ...options, wrapAdmin }, async (world) => {
+    const [first = "", second = ""] = allCopiesOfSome(world);
+    await world.clock.advance(5 * minuteMs);
+    isCut = true;
+    await world.clock.advance(15 * minuteMs);
+    await takeAway(world, first);
+    await world.clock.advance(1_000);
+    isCut = false;
     await world.changeSpec({ processGroupsToRemoveWithoutExclusion: [second] });
     await world.untilReconciled(20 * minuteMs);
     world.assertDataSafe();
