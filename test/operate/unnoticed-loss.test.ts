@@ -81,6 +81,7 @@ test("[DRAIN23] a budget that was closed for fewer pods is not taken for one tha
   const all = world.pods.size;
   world.changeSpec({ processCounts: { stateless: 4 } });
   assert.deepEqual(written(world, 0, 89_000, all), [all + 1]);
+  assert.deepEqual(written(world, 0, 89_000, all - 1), [all + 1], "one was gone by then");
   assert.deepEqual(written(world, 0, 90_000, all), []);
 });
 

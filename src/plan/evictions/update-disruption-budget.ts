@@ -64,10 +64,11 @@ function podCount(snapshot: Snapshot, draft: Draft): number {
   return names.size + (snapshot.likePods ?? 0);
 }
 
-/** One that was closed for fewer pods would open as soon as there is one more. */
+/** One that was closed for fewer pods, some of them gone by then, would open as soon as there are more. */
 function isOpenFor(own: Stored<PodDisruptionBudget> | undefined, pods: number): boolean {
   const { spec: { minAvailable } = {}, status } = own ?? {};
-  return minAvailable === pods - 1 && status?.expectedPods !== minAvailable;
+  if (minAvailable !== pods - 1) return false;
+  return status?.expectedPods === undefined || status.expectedPods > minAvailable;
 }
 
 function actionsFor(
