@@ -126,6 +126,24 @@ test("[U91] data that ran ahead of an upgrade that was taken back is made anew e
   );
 });
 
+test("[U91] one of two servers of a pod that ran ahead of an upgrade that was taken back is named (long)", async () => {
+  const databaseConfiguration = { redundancy_mode: "double" } as const;
+  const spec = { databaseConfiguration, storageServersPerPod: 2 };
+  await upgradeWorld({ spec, nodes: 10 }, async (world) => {
+    await announceUpgrade(world);
+    const { cluster } = await statusOf(world, oldVersion);
+    const second = Object.values(cluster?.processes ?? {}).find(
+      ({ class_type, address }) => class_type === "storage" && address?.endsWith(":4503"),
+    );
+    assert.ok(second?.address);
+    const { address } = second;
+    await withAdmin(world, oldVersion, (admin) => admin.kill([address], 10_000));
+    await world.clock.advance(minuteMs);
+    await world.changeSpec({ version: oldVersion });
+    await untilBlocked(world, "NewerVersionStarted");
+  });
+});
+
 /** Coordinators of their own class, which leave after others have taken their place. */
 async function leaveCoordinators(world: TestWorld): Promise<void> {
   const before = (await world.cluster()).status?.connectionString;

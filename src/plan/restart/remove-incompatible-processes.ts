@@ -14,6 +14,7 @@ import {
 } from "../../model/version.ts";
 import type { PodOrder } from "../action.ts";
 import { preparedVersions } from "../safety/prepared-versions.ts";
+import { groupsAhead } from "../safety/version-refusal.ts";
 import { isPodReady } from "../safety/view.ts";
 import { volumeProblem } from "../safety/volumes.ts";
 import { versionOfPod } from "../view/pod-binaries.ts";
@@ -34,11 +35,17 @@ export function removeIncompatibleProcesses(snapshot: Snapshot, draft: Draft): S
   const running = draft.status.runningVersion ?? cluster.spec.version;
   if (upgradeStateOf(running, cluster.spec.version).isUpgrading) return nothing;
   const hosts = incompatibleHosts(database.status, cluster.spec.dataCenter);
-  if (hosts.size === 0) return nothing;
+  // Of a pod with several servers some may take part, so that it stays in any case.
+  const ahead = new Set(groupsAhead(snapshot).map(({ processGroupID }) => processGroupID));
+  if (hosts.size === 0 && ahead.size === 0) return nothing;
   const listed = draft.groups.filter(({ addresses = [] }) =>
     addresses.some((address) => hosts.has(address)),
   );
-  const newer = listed.filter((group) => hasFilesOfNewerVersion(snapshot, group, running));
+  const newer = draft.groups.filter(
+    (group) =>
+      (listed.includes(group) || ahead.has(group.processGroupID)) &&
+      hasFilesOfNewerVersion(snapshot, group, running),
+  );
   const waits = waitsFor(snapshot, newer, running);
   const pods = listed
     .filter((group) => !newer.includes(group))
@@ -100,7 +107,7 @@ function waitsFor(snapshot: Snapshot, groups: readonly ProcessGroup[], running: 
       step,
       reason: "NewerVersionStarted",
       message:
-        `Pods started with a newer version than ${running}, which the database runs, and take no part in it: ${nameList(names)}. ` +
+        `Servers started with a newer version than ${running}, which the database runs, and take no part in it, in ${nameList(names)}. ` +
         `${running} may not read what they have written, so they are not made again`,
       remedy:
         "Set spec.version to that newer version again. Otherwise their process groups are replaced as failed ones, where all data has other copies.",
