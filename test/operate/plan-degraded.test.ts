@@ -3,6 +3,7 @@ import { conditionIn } from "../../src/kube/condition.ts";
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec, Condition } from "../../src/api/cluster.ts";
+import { annotationKeys } from "../../src/build/labels.ts";
 import type { DatabaseStatus } from "../../src/model/database-status.ts";
 import { planCluster } from "../../src/plan/chain.ts";
 import type { Plan } from "../../src/plan/chain.ts";
@@ -74,4 +75,22 @@ test("[P94] a healthy database tells no priority of data movement", () => {
   const world = settled();
   world.statusOverlay = { data: { moving_data: { highest_priority: 120 } } };
   assert.equal(world.plan().status.health?.dataMovementPriority, undefined);
+});
+
+test("[P120] a claim of another specification makes no cluster degraded, one that is gone does", () => {
+  const world = settled();
+  const [name = "", claim] =
+    [...world.pvcs].find(([each]) => each.includes("storage")) ?? assert.fail();
+  const annotations = { ...claim.metadata.annotations, [annotationKeys.lastAppliedSpec]: "older" };
+  world.pvcs.set(name, { ...claim, metadata: { ...claim.metadata, annotations } });
+  const plan = world.plan();
+  const told = plan.status.processGroups?.flatMap((group) => group.processGroupConditions ?? []);
+  assert.deepEqual(
+    told?.map(({ type }) => type),
+    ["MissingPVC"],
+    "the process group says so, as with the Go operator",
+  );
+  assert.deepEqual(degraded(plan)?.status, "False");
+  world.pvcs.delete(name);
+  assert.equal(degraded(world.plan())?.status, "True");
 });

@@ -2,6 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { annotationKeys } from "../../src/build/labels.ts";
 import { removalIds, removed, RemovalWorld, waitOf } from "./removal-world.ts";
 
 const hour = 3600;
@@ -54,6 +55,28 @@ const calls: [string, boolean, (world: RemovalWorld, id: string) => void][] = [
   ["IncorrectPodSpec", false, () => {}],
   ["IncorrectCommandLine", false, () => {}],
 ];
+
+/** A window that is closed for hours to come. */
+const windows = { maintenanceWindows: [{ cron: "0 20 * * *", duration: "1h" }] };
+
+for (const [what, isReplaced] of [
+  ["was made from another specification waits for its window, however long", false],
+  ["is gone waits for none", true],
+] as const) {
+  test(`[R10] [WIN5] a process group whose claim ${what}`, () => {
+    const processCounts = { storage: 5, log: 4, stateless: 3 };
+    const world = RemovalWorld.settled({ processCounts, automationOptions: windows });
+    const id = world.id("storage");
+    const name = `${world.podNameOf(id)}-data`;
+    const claim = world.pvcs.get(name) ?? assert.fail();
+    const annotations = { [annotationKeys.lastAppliedSpec]: "older" };
+    const metadata = { ...claim.metadata, annotations };
+    if (isReplaced) world.pvcs.delete(name);
+    else world.pvcs.set(name, { ...claim, metadata });
+    world.condition(id, "MissingPVC", long);
+    assert.deepEqual(removalIds(world.plan()), isReplaced ? [id] : []);
+  });
+}
 
 function message(world: RemovalWorld, id: string): void {
   world.change = (status) => {

@@ -2,6 +2,7 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { conditionIn } from "../../src/kube/condition.ts";
 import { persistentVolumeClaims, storageClasses } from "../../src/kube/resource.ts";
 import { assertAllCopies, recoveries, untilSettled } from "./removal-harness.ts";
 import { pageOf } from "./stuck-case.ts";
@@ -224,6 +225,26 @@ test("[VOL5] [HIB1] a size that is refused keeps no database from falling asleep
     await untilWait(world, "VolumeShrinkRefused", 10 * minuteMs);
     assert.deepEqual(await sizes(world), ["16G"]);
     await world.clock.advance(5 * minuteMs);
+    await assertAllCopies(world);
+  });
+});
+
+test("[VOL3] [P120] [WIN4] volumes that cannot grow wait for their window without an alarm, and over a sleep", async () => {
+  const maintenanceWindows = [{ cron: "0 12 1 1 *", duration: "1h" }];
+  const shape = { storageClass: "stiff", automationOptions: { maintenanceWindows } };
+  await withVolumes(shape, async (world) => {
+    await world.changeSpec({ processes: sized("32G", "stiff") });
+    await untilWait(world, "MaintenanceWindowClosed");
+    assert.equal(conditionIn((await world.cluster()).status, "Degraded")?.status, "False");
+    const pods = await podUids(world);
+    await world.clock.advance(150 * minuteMs);
+    assert.deepEqual(await podUids(world), pods, "nobody is replaced as failed");
+    await world.changeSpec({ hibernate: true });
+    const isAsleep = async (): Promise<boolean> => (await world.pods()).length === 0;
+    await world.until(isAsleep, "it sleeps", 10 * minuteMs);
+    await world.changeSpec({ hibernate: null });
+    await untilWait(world, "MaintenanceWindowClosed", 20 * minuteMs);
+    assert.deepEqual(await sizes(world), ["16G"]);
     await assertAllCopies(world);
   });
 });

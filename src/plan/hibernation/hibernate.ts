@@ -49,7 +49,7 @@ export function fallAsleep(snapshot: Snapshot, draft: Draft): StepResult {
   const { spec, metadata } = snapshot.cluster;
   if (spec.hibernate !== true || isHibernated(snapshot.cluster)) return nothing;
   if (sleepObstacles(withGroups(snapshot, draft.groups)).length > 0) return nothing;
-  if (draft.actions.length > 0 || draft.isUnfinished || snapshot.runningCommand !== undefined) {
+  if (isToAct(draft) || draft.isUnfinished || snapshot.runningCommand !== undefined) {
     const message = "What the operator is about to do for the database comes first";
     const wait = { step, reason: "HibernationHeld", message, retryAfterMs: 5_000 } as const;
     return { waits: [wait], isUnfinished: true };
@@ -70,6 +70,11 @@ export function fallAsleep(snapshot: Snapshot, draft: Draft): StepResult {
     actions: stopOf(snapshot, draft),
     events: [event("Hibernating", "All pods of the database are stopped at once; volumes stay")],
   };
+}
+
+/** Growth that has not failed is unfinished work; another try at a claim whose class cannot grow is none. */
+function isToAct({ actions }: Draft): boolean {
+  return actions.some(({ type }) => type !== "growPvc");
 }
 
 /** Pods have the IP family that they were made for: another one may wait for a window, and names lead to the old one. */

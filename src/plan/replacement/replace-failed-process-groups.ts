@@ -26,6 +26,7 @@ import { removalsThatGiveWay } from "./giving-way.ts";
 import { ReplacementBudget, bucketField } from "./replacement-budget.ts";
 import type { Bucket } from "./replacement-budget.ts";
 import { faultToleranceProblem } from "../safety/fault-tolerance.ts";
+import { isClaimAbsent } from "../safety/volumes.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
@@ -83,7 +84,7 @@ function failedGroups(
       maintenanceZone !== "" &&
       group.faultDomain === maintenanceZone;
     if (isMaintained) continue;
-    const cause = failureOf(group, options, acceptsTaints, snapshot.nowMs);
+    const cause = failureOf(snapshot, group, options, acceptsTaints);
     if (cause !== undefined) found.push({ group, cause });
   }
   return found;
@@ -103,15 +104,18 @@ const clusterFileMs = 300_000;
 
 /** The condition that has lasted long enough, as a sentence; undefined when none has. */
 function failureOf(
+  snapshot: Snapshot,
   group: ProcessGroup,
   options: ReplacementAutomation,
   acceptsTaints: boolean,
-  nowMs: number,
 ): string | undefined {
+  const { nowMs } = snapshot;
   const limitSeconds = nowMs / 1000 - options.failureDetectionTimeSeconds;
   let oldest: { type: string; timestamp: number } | undefined;
   for (const type of replacementConditions) {
     if (type === "NodeTaintReplacing") continue;
+    // Made from another specification, it is replaced for that, when its turn and its window have come.
+    if (type === "MissingPVC" && !isClaimAbsent(snapshot, group)) continue;
     const timestamp = conditionOf(group, type)?.timestamp;
     if (timestamp === undefined || timestamp >= limitSeconds) continue;
     if (oldest === undefined || timestamp < oldest.timestamp) oldest = { type, timestamp };

@@ -120,6 +120,29 @@ for (const [title, change, message] of held) {
   });
 }
 
+const later: readonly (readonly [string, string, Partial<ClusterStatus>, boolean])[] = [
+  ["a pod of an older specification", "IncorrectPodSpec", {}, true],
+  ["a process of an older command line", "IncorrectCommandLine", {}, true],
+  ["a claim of another specification", "MissingPVC", {}, true],
+  ["a replacement that has begun", "MissingPVC", { begunWork: { since: "2026-01-01" } }, false],
+  ["a pod that fails", "PodFailing", {}, false],
+];
+
+for (const [what, type, status, isLeft] of later) {
+  test(`[WIN4] ${what} ${isLeft ? "waits for its window over the sleep" : "comes first"}`, () => {
+    const sample = resting();
+    sampleGroup(sample, "log-1").processGroupConditions = [{ type, timestamp: 1 }] as never;
+    const heldIn = (maintenanceWindows: readonly { cron: string; duration: string }[]) => {
+      const view = wishing(sample, { automationOptions: { maintenanceWindows } });
+      const cluster = { ...view.cluster, status: { ...view.cluster.status, ...status } };
+      return sleepObstacles({ ...view, cluster }).length;
+    };
+    assert.equal(heldIn([{ cron: "0 12 * * *", duration: "1h" }]), isLeft ? 0 : 1);
+    assert.equal(heldIn([{ cron: "0 0 * * *", duration: "1h" }]), 1, "the window is open");
+    assert.equal(heldIn([]), 1);
+  });
+}
+
 test("[HIB2] [S162] held: what went before the operator looked may not be noticed yet", () => {
   const early = { watchedSinceMs: sampleNowMs - 89_000 };
   const [first = ""] = told(resting(), {}, early);

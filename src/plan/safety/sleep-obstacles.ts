@@ -29,7 +29,7 @@ import { unnoticedLossProblem } from "./unnoticed-loss.ts";
 import { groupsOf } from "./view.ts";
 import type { SafetyView } from "./view.ts";
 import { windowState } from "./window-state.ts";
-import { claimStateText, isDataInPod, volumeProblem } from "./volumes.ts";
+import { claimStateText, isClaimAbsent, isDataInPod, volumeProblem } from "./volumes.ts";
 
 export interface Obstacle {
   readonly reason: "HibernationRefused" | "HibernationUnconfirmed" | "HibernationHeld";
@@ -236,7 +236,7 @@ function unfinishedWork(view: SafetyView): string | undefined {
   for (const group of groups) {
     if (hasCondition(group, "Fenced")) return `process group ${group.processGroupID} is fenced`;
     const [condition] = (group.processGroupConditions ?? []).filter(
-      ({ type }) => type !== "ProcessHasHighRunLoopBusy" && !isLeftForLater(view, type),
+      ({ type }) => type !== "ProcessHasHighRunLoopBusy" && !isLeftForLater(view, group, type),
     );
     if (condition !== undefined && hasCondition(group, condition.type)) {
       return `process group ${group.processGroupID} is not as it should be: ${condition.type}`;
@@ -245,9 +245,13 @@ function unfinishedWork(view: SafetyView): string | undefined {
   return undefined;
 }
 
-/** Only a maintenance window is waited for: pods and processes are made anew when the database wakes, as they should be. */
-function isLeftForLater(view: SafetyView, type: string): boolean {
-  if (type !== "IncorrectCommandLine" && type !== "IncorrectPodSpec") return false;
+/**
+ * Only a maintenance window is waited for: pods and processes are made anew when the database wakes, as they should be. They
+ * find their data on claims of another specification, too, which are replaced after the sleep.
+ */
+function isLeftForLater(view: SafetyView, group: ProcessGroup, type: string): boolean {
+  const isOtherClaim = type === "MissingPVC" && !isClaimAbsent(view, group);
+  if (type !== "IncorrectCommandLine" && type !== "IncorrectPodSpec" && !isOtherClaim) return false;
   return view.cluster.status?.begunWork === undefined && windowState(view).kind === "closed";
 }
 

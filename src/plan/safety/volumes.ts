@@ -40,6 +40,17 @@ export function claimStateText(state: ClaimState, count = 1): string {
   return count === 1 ? stateTexts[state].one : stateTexts[state].several;
 }
 
+/**
+ * Whether there is no claim for its data at all. MissingPVC is also told of one that was made from another specification:
+ * then a new one is wanted, and the data is as safe as before.
+ */
+export function isClaimAbsent(
+  view: Pick<VolumeView, "cluster" | "pods" | "pvcs" | "memory">,
+  group: ProcessGroup,
+): boolean {
+  return !view.pvcs.has(viewOf(view).of(group).ownClaimName);
+}
+
 /** Undefined when the data is where it should be, or when there is none. */
 export function volumeProblem(view: VolumeView, group: ProcessGroup): VolumeProblem | undefined {
   if (!mayHoldData(view, group)) return undefined;

@@ -17,6 +17,7 @@ import { isMarkedForRemoval, isReadyForRemoval } from "../../model/process-group
 import type { ConditionType as GroupCondition } from "../../model/process-group.ts";
 import type { PlanWarning } from "../step.ts";
 import { faultToleranceProblem } from "../safety/fault-tolerance.ts";
+import { isClaimAbsent } from "../safety/volumes.ts";
 import { apartWait } from "../coordination/set-presence.ts";
 import { isGlobal } from "../view/shared-sets.ts";
 import { sentence } from "../hold.ts";
@@ -204,7 +205,7 @@ function degraded({ snapshot, status, groups, volumes, lost }: ConditionsInput):
   );
   for (const trouble of troubles) {
     const ids = counting
-      .filter((group) => hasCondition(group, trouble))
+      .filter((group) => isInTrouble(snapshot, group, trouble))
       .map((group) => group.processGroupID);
     if (ids.length > 0) return judge("True", trouble, `${trouble}: ${nameList(ids)}`);
   }
@@ -233,6 +234,12 @@ function degraded({ snapshot, status, groups, volumes, lost }: ConditionsInput):
     "Healthy",
     `All data has all its copies, and all processes run but ${names}, which ${are} still starting`,
   );
+}
+
+/** A claim that is there and was made from another specification is a change to come, as an outdated pod is, and no loss. */
+function isInTrouble(snapshot: Snapshot, group: ProcessGroup, trouble: GroupCondition): boolean {
+  if (!hasCondition(group, trouble)) return false;
+  return trouble !== "MissingPVC" || isClaimAbsent(snapshot, group);
 }
 
 /** While data leaves process groups that are to go, the database calls itself unhealthy although nothing is missing. */
