@@ -24,6 +24,7 @@ import { judgeReconciliation } from "./reconciliation.ts";
 import { databaseStatus, isStatusPending } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { asleepConditions, asleepFields, isWaking } from "./asleep-status.ts";
+import { withHeldRemedy } from "../hibernation/held-remedy.ts";
 import { isStopped } from "../hibernation/hibernate.ts";
 import { datedConditions, deletionHeld, statusConditions } from "./status-conditions.ts";
 import type { Draft, StatusFields } from "../step.ts";
@@ -151,7 +152,7 @@ function allWaits(
   troubles: readonly NewWait[],
   told: readonly NewWait[],
 ): NewWait[] {
-  return causesFirst([
+  const found = causesFirst([
     ...failureWaits(snapshot),
     ...refusalWaits(snapshot),
     ...troubles,
@@ -162,6 +163,7 @@ function allWaits(
     ...engineWaits(snapshot, draft),
     ...diskWaits(snapshot),
   ]);
+  return withHeldRemedy(found);
 }
 
 function engineWaits(snapshot: Snapshot, { status }: Draft): NewWait[] {
