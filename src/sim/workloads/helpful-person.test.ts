@@ -49,6 +49,13 @@ test("[W123] a lost connection string is told", async () => {
   assert.deepEqual(acts, ['life {"seedConnectionString":"a:b@c:1"}']);
 });
 
+test("[W123] the connection string about which volumes disagree is told", async () => {
+  const wait = { reason: "AdoptionRefused", message: "The volumes disagree" };
+  const remedy = "Find out which one is right, and put it into spec.seedConnectionString";
+  assert.deepEqual(await actsFor({ ...wait, remedy }), ['life {"seedConnectionString":"a:b@c:1"}']);
+  assert.deepEqual(await actsFor({ ...wait, remedy: "Make the selector narrower" }), []);
+});
+
 test("[W123] data that is looked for in the wrong place is looked for where it was written", async () => {
   const wait = { reason: "DatabaseNotReady", message: "No database has been created" };
   const acts = await actsFor({ ...wait, remedy: "Set spec.imageType, and more" });

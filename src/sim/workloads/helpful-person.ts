@@ -6,6 +6,11 @@ import { persistentVolumeClaims } from "../../kube/resource.ts";
 import { namespace } from "./life-terms.ts";
 import type { LifeScene } from "./life-scene.ts";
 
+interface Wait {
+  readonly reason?: string;
+  readonly remedy?: string;
+}
+
 /** A database whose recovery is stuck takes its time to tell of it. */
 const timeoutMs = 60_000;
 
@@ -30,7 +35,7 @@ export async function followRemedies(life: LifeScene): Promise<void> {
   for (const { name } of life.shape.members) {
     const { status } = await life.cluster(name);
     const waits = status?.blockedBy ?? [];
-    if (waits.some(({ reason }) => reason === "ConnectionStringLost")) {
+    if (waits.some(isAboutConnectionString)) {
       await tellConnectionString(life, name);
     }
     const { layoutOnDisks } = life;
@@ -101,6 +106,12 @@ async function lowerCounts(life: LifeScene, name: string, told: string): Promise
 /** The database changes no engine: with as many fault domains as copies nobody can take the data of one. */
 function isStuck(reason: string | undefined): boolean {
   return reason === "StorageEngineMigrationStuck";
+}
+
+/** Also where volumes disagree, since a server was away when coordinators changed for the last time. */
+function isAboutConnectionString({ reason, remedy }: Wait): boolean {
+  const isDoubted = reason === "AdoptionRefused" && /spec\.seedConnectionString/.test(remedy ?? "");
+  return reason === "ConnectionStringLost" || isDoubted;
 }
 
 /** Where status and ConfigMap were lost at once, nobody else knows it. */
