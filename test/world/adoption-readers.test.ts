@@ -1,5 +1,5 @@
 // Databases that come back from their disks, and what gets in the way: of the readers, of the labels, of the addresses.
-// Rules: spec/adoption.md [ADO1]-[ADO4], [ADO13]-[ADO15].
+// Rules: spec/adoption.md [ADO1]-[ADO4], [ADO13]-[ADO15], [ADO25].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
@@ -16,6 +16,7 @@ import {
   readerPods,
   untilWait,
 } from "./adoption-harness.ts";
+import { pods } from "../../src/kube/resource.ts";
 import { assertAllCopies, groups } from "./removal-harness.ts";
 import { minuteMs, securedProcesses, TestWorld } from "./world-harness.ts";
 
@@ -88,6 +89,49 @@ test("[ADO13] readers of a resource that was deleted without what it owned are i
     await assertAllCopies(world);
   });
 });
+
+/** Its server is down and does not come back while coordinators change, and then all is lost. */
+async function changeCoordinatorsWithout(world: TestWorld): Promise<void> {
+  const connectionString = async (): Promise<string> =>
+    (await world.cluster()).status?.connectionString ?? "";
+  const older = await connectionString();
+  const name = /@([^.]+)/.exec(older)?.[1] ?? "";
+  const pod = { namespace, name };
+  const hold = (finalizers: readonly string[] | null) =>
+    world.client.patch(pods, pod, { metadata: { finalizers } }, { type: "merge" });
+  await hold(["example.com/hold"]);
+  await world.client.delete(pods, pod);
+  await world.until(async () => (await connectionString()) !== older, "coordinators change");
+  await world.during(world.world.stopOperator(), minuteMs, "the operator stops");
+  await hold(null);
+}
+
+for (const isLatest of [true, false]) {
+  const which = isLatest ? "the latest string" : "an older string whose coordinators are all there";
+  test(`[ADO14] [ADO25] volumes disagree after a change of coordinators: ${which} brings the database back`, async () => {
+    await afterLoss(
+      async (world, lost) => {
+        world.world.startOperator();
+        await world.createCluster({ ...before, adopt });
+        const told = await untilWait(world, "AdoptionRefused");
+        const [latest, older, ...others] = told.replace(/^[^:]*: /, "").split("; ");
+        assert.match(latest ?? "", /\(with 3 of its 3 coordinators\)$/);
+        assert.match(older ?? "", /\(with 1 of its 3 coordinators\)$/);
+        assert.ok(older?.startsWith(lost.connectionString));
+        assert.deepEqual([others, made(world, lost).pods], [[], []]);
+        const newest = latest?.replace(/ .*/, "");
+        const seedConnectionString = isLatest ? newest : lost.connectionString;
+        await world.changeSpec({ seedConnectionString });
+        await world.untilReconciled(20 * minuteMs);
+        assert.equal(world.world.fdb.truth.databases().length, 1, "one database, the old one");
+        assert.deepEqual(made(world, lost).creations, []);
+        await assertAllCopies(world);
+      },
+      before,
+      changeCoordinatorsWithout,
+    );
+  });
+}
 
 for (const [was, is] of [
   [true, false],

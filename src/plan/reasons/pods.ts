@@ -39,7 +39,8 @@ export const podReasons = {
       "`spec.adopt` names volume claims that cannot all hold the data of this cluster: of another cluster, without a process " +
       "group, with another name or prefix, of another resource, without a volume, or two of one process group; or it leaves one " +
       "of this cluster out, whose server would start as well. The message names the first and why. Nothing is done for any of " +
-      "them.",
+      "them. Or volumes hold different connection strings: the message tells each, with its volumes and how many of its own " +
+      "coordinators are among them, and the one that the database used last belongs into `spec.seedConnectionString`.",
     remedy:
       "Make the selector of spec.adopt narrower, correct the labels of the claim that is named, or delete it if it is not needed.",
   },

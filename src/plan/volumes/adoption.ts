@@ -202,18 +202,44 @@ export function missingCoordinators(
   const coordinators = coordinatorsOf(connectionString);
   if (coordinators.some(hasIp)) return undefined;
   const hosts = coordinators.map(hostOf);
-  const pods = new Set(
-    claims.map((claim) => {
-      const { id, processClass } = subjectOf(view, claim);
-      return namesOfGroup(view, id, processClass).podName;
-    }),
-  );
+  const pods = podsOn(view, claims);
   const isShared = isOneOfSeveral(view.cluster.spec);
   const missing = hosts.filter((host) => {
-    const isKnown = pods.has(host.split(".")[0] ?? "");
+    const isKnown = pods.has(firstLabel(host));
     if (isNameOfService(view.cluster, host)) return !isKnown;
     return isKnown || !isShared;
   });
   if (missing.length * 2 < hosts.length) return undefined;
   return `Of ${counted(hosts.length, "coordinator")} of the connection string, no majority is among the volume claims that spec.adopt names. Missing: ${nameList(missing)}`;
+}
+
+/**
+ * How many coordinators of a connection string keep their data on these volumes, as a clause; addresses tell nothing. When coordinators
+ * change, a majority of the former ones runs and learns of it, so that no majority of them keeps an older string.
+ */
+export function coordinatorsHolding(
+  view: AdoptionView,
+  claims: readonly Claim[],
+  connectionString: string,
+): string | undefined {
+  const coordinators = coordinatorsOf(connectionString);
+  if (coordinators.some(hasIp)) return undefined;
+  const pods = podsOn(view, claims);
+  const held = coordinators
+    .map(hostOf)
+    .filter((host) => isNameOfService(view.cluster, host) && pods.has(firstLabel(host)));
+  return `${held.length} of its ${counted(coordinators.length, "coordinator")}`;
+}
+
+function podsOn(view: AdoptionView, claims: readonly Claim[]): ReadonlySet<string> {
+  const names = claims.map((claim) => {
+    const { id, processClass } = subjectOf(view, claim);
+    return namesOfGroup(view, id, processClass).podName;
+  });
+  return new Set(names);
+}
+
+/** Of a name within the cluster: that of its pod. */
+function firstLabel(host: string): string {
+  return host.split(".")[0] ?? "";
 }

@@ -1,6 +1,6 @@
 // The connection string of a database that comes back from its disks, read from all of them by short-lived pods. Only one that every
 // volume holds is taken: a volume that disagrees, or that cannot be read, is told, and a person decides.
-// Rules: spec/adoption.md [ADO13]-[ADO15].
+// Rules: spec/adoption.md [ADO13]-[ADO15], [ADO25].
 import { claimOfReader, readingOf, volumeReader } from "../../build/volume-reader.ts";
 import type { Reading } from "../../build/volume-reader.ts";
 import type { PersistentVolumeClaim, Pod } from "../../kube/generated/types.ts";
@@ -14,7 +14,12 @@ import type { Draft, StepResult } from "../step.ts";
 import { ownTimeMs } from "../view/server-time.ts";
 import { nameList } from "../wait.ts";
 import type { NewWait } from "../wait.ts";
-import { coordinatorsRemedy, missingCoordinators, subjectOf } from "./adoption.ts";
+import {
+  coordinatorsHolding,
+  coordinatorsRemedy,
+  missingCoordinators,
+  subjectOf,
+} from "./adoption.ts";
 
 const step = "adoptVolumes";
 const retryAfterMs = 60_000;
@@ -29,6 +34,9 @@ const wordsMax = 200;
 
 const remedy =
   "Put the text of fdb.cluster, which lies beside the data on each volume (mount one in a pod of your own) or in a backup of the ConfigMap, into spec.seedConnectionString.";
+
+const choice =
+  "Find out which one the database used last, and put it into spec.seedConnectionString. Of one database that ran it is the one that the volumes of most of its own coordinators hold: a volume whose server was away when coordinators changed has an older one. Take the labels off claims whose volumes are of another database: servers start on all that are named.";
 
 type Claim = Stored<PersistentVolumeClaim>;
 
@@ -218,11 +226,9 @@ function judged(
   }
   const [first, ...others] = [...holders].sort(([, a], [, b]) => b.length - a.length);
   if (first !== undefined && others.length > 0) {
-    const sides = [first, ...others].map(([text, names]) => `${text} on ${nameList(names)}`);
+    const sides = [first, ...others].map((side) => sideOf(snapshot, claims, side));
     const unread = failed.length === 0 ? "" : `; not read: ${nameList(failed)}`;
     const message = `The volumes disagree about the connection string: ${sides.join("; ")}${unread}`;
-    const choice =
-      "Find out which one the database used last (a volume whose server was away when coordinators changed has an older one), and put it into spec.seedConnectionString. Take the labels off claims whose volumes are of another database: servers start on all that are named.";
     return { step, reason: "AdoptionRefused", message, remedy: choice, retryAfterMs };
   }
   if (first === undefined || failed.length > 0) {
@@ -236,6 +242,17 @@ function judged(
         ...{ step, reason: "AdoptionIncomplete", message: gap },
         ...{ remedy: coordinatorsRemedy, retryAfterMs },
       };
+}
+
+/** A string that some volumes hold, and what tells whether it is an older one. */
+function sideOf(
+  snapshot: Snapshot,
+  claims: readonly Claim[],
+  [text, names]: readonly [string, readonly string[]],
+): string {
+  const holders = claims.filter(({ metadata }) => names.includes(metadata.name ?? ""));
+  const own = coordinatorsHolding(snapshot, holders, text);
+  return `${text} on ${nameList(names)}${own === undefined ? "" : ` (with ${own})`}`;
 }
 
 function lost(message: string): NewWait {
