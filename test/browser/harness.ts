@@ -70,6 +70,15 @@ export function browserTest(title: string, run: (open: Opener) => Promise<void>)
 
 after(closeSharedBrowser);
 
+/** Looks again and again by the clock: on a busy machine a page may not be drawn for minutes, and nothing that waits for its frames goes on. */
+export async function untilSo<Argument = undefined>(
+  page: Page,
+  isSo: (argument: Argument) => unknown,
+  argument?: Argument,
+): Promise<void> {
+  await page.waitForFunction(isSo, argument, { polling: 50 });
+}
+
 function complaintsOf(page: Page, origin: string): string[] {
   const complaints: string[] = [];
   page.on("console", (message) => {

@@ -38,7 +38,7 @@ export interface Page {
   waitForFunction<Argument = undefined>(
     isSo: (argument: Argument) => unknown,
     argument?: Argument,
-    options?: { readonly timeout?: number },
+    options?: { readonly timeout?: number; readonly polling?: number },
   ): Promise<unknown>;
   getByRole(role: string, options?: { readonly name?: string | RegExp }): Locator;
   getByText(text: string | RegExp): Locator;

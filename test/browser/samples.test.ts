@@ -9,7 +9,14 @@ import { until } from "../web/web-client.ts";
 import { WebProblem } from "../../src/web/server/source.ts";
 import type { Source } from "../../src/web/server/source.ts";
 import { minuteMs } from "../world/world-harness.ts";
-import { browserTest, clusterPaths, samples, seriousViolations, serving } from "./harness.ts";
+import {
+  browserTest,
+  clusterPaths,
+  samples,
+  seriousViolations,
+  serving,
+  untilSo,
+} from "./harness.ts";
 import type { Page } from "./playwright.ts";
 
 const everywhere = ["", ...clusterPaths];
@@ -33,7 +40,7 @@ for (const colorScheme of ["dark", "light"] as const) {
 }
 
 async function askPreview(page: Page): Promise<void> {
-  await page.waitForFunction(() => document.querySelector("textarea")?.value !== "");
+  await untilSo(page, () => document.querySelector("textarea")?.value !== "");
   await page.getByRole("button", { name: "Preview" }).click();
   await page.getByRole("region", { name: "What would happen" }).waitFor();
 }
@@ -83,13 +90,17 @@ browserTest(
   async (open) => {
     const served = await serving(await samples(40));
     const { page } = await open(served.url);
-    const untilFocused = (wanted: string): Promise<unknown> =>
-      page.waitForFunction((text) => document.activeElement?.textContent === text, wanted);
+    const untilFocused = (wanted: string): Promise<void> =>
+      untilSo(page, (text) => document.activeElement?.textContent === text, wanted);
     const activeTile = async (): Promise<string> => {
-      await page.waitForFunction((before) => {
-        const text = document.querySelector("#active-tile")?.textContent ?? "";
-        return text !== "" && text !== before;
-      }, told);
+      await untilSo(
+        page,
+        (before) => {
+          const text = document.querySelector("#active-tile")?.textContent ?? "";
+          return text !== "" && text !== before;
+        },
+        told,
+      );
       told = String(await page.evaluate(activeText));
       return told;
     };
@@ -98,10 +109,10 @@ browserTest(
     await page.keyboard.press("Tab");
     await untilFocused("Skip to the content");
     await page.keyboard.press("Enter");
-    await page.waitForFunction(() => document.activeElement?.id === "main");
+    await untilSo(page, () => document.activeElement?.id === "main");
     await page.keyboard.press("/");
     await page.keyboard.type("default/sample");
-    await page.waitForFunction(() => document.querySelectorAll(".card").length === 1);
+    await untilSo(page, () => document.querySelectorAll(".card").length === 1);
     await page.keyboard.press("Tab");
     await untilFocused("default/sample");
     await page.keyboard.press("Enter");
@@ -137,7 +148,7 @@ browserTest(
     await page.getByRole("dialog").waitFor({ state: "detached" });
     for (const [index, path] of clusterPaths.entries()) {
       await page.keyboard.press(String(index + 1));
-      await page.waitForFunction((end) => location.hash.endsWith(end), path);
+      await untilSo(page, (end) => location.hash.endsWith(end), path);
     }
     await page.keyboard.press("g");
     await page.getByRole("heading", { name: "Clusters" }).waitFor();
@@ -171,7 +182,7 @@ browserTest(
     const { page, show, allowed } = await open(served.url);
     allowed.push(/status of 422/);
     await show("default/sample/preview");
-    await page.waitForFunction(() => document.querySelector("textarea")?.value !== "");
+    await untilSo(page, () => document.querySelector("textarea")?.value !== "");
     await page.locator("textarea").fill("nonsense");
     await page.getByRole("button", { name: "Preview" }).click();
     const told = await page.getByRole("alert").innerText();
@@ -235,19 +246,21 @@ browserTest("[PAGE7] [PAGE14] only tiles that changed are drawn again", async (o
   const served = await serving(source);
   const { page, show } = await open(served.url);
   await show("default/sample/map");
-  await page.waitForFunction(
-    () => document.querySelector("canvas")?.dataset["drawn"] !== undefined,
-  );
+  await untilSo(page, () => document.querySelector("canvas")?.dataset["drawn"] !== undefined);
   const group = String(await page.evaluate(activeText)).split(",")[0] ?? "";
   // The layout may settle once more while the first change is drawn; from then on a change is one tile.
   const states = ["failing", "starting", "failing"] as const;
   for (const state of states) {
     source.change((model) => withTile(model, group, { state }));
-    await page.waitForFunction((word) => {
-      const canvas = document.querySelector("canvas");
-      const text = document.querySelector("#active-tile")?.textContent;
-      return text?.includes(word) === true && canvas?.dataset["drawn"] !== undefined;
-    }, state);
+    await untilSo(
+      page,
+      (word) => {
+        const canvas = document.querySelector("canvas");
+        const text = document.querySelector("#active-tile")?.textContent;
+        return text?.includes(word) === true && canvas?.dataset["drawn"] !== undefined;
+      },
+      state,
+    );
     await framesOf(page);
   }
   const drawn = await page.evaluate(() => document.querySelector("canvas")?.dataset["drawn"]);
