@@ -1,6 +1,6 @@
 // Step excludeProcesses: process groups marked for removal are excluded, so that the database moves their data and
 // roles elsewhere. All that may go at once goes in one command, since each command that touches the transaction
-// system costs a recovery. Rules: spec/removal.md [R30]-[R44].
+// system costs a recovery. Rules: spec/removal.md [R30]-[R44], spec/packing.md [PACK49].
 import { append } from "../../env/long-lists.ts";
 import { locksOf } from "../../api/effective.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
@@ -9,6 +9,7 @@ import { isTest, isTransactionSystem } from "../../model/process-class.ts";
 import { isExcluded, isMarkedForRemoval, revokeExclusion } from "../../model/process-group.ts";
 import { processesByInstance } from "../../model/locality.ts";
 import type { DisruptiveAction } from "../action.ts";
+import { leaversOfHost } from "./host-to-free.ts";
 import { planSharedExclusions } from "./shared-exclusion.ts";
 import type { ReadyForExclusion } from "./shared-exclusion.ts";
 import {
@@ -163,8 +164,10 @@ function chooseNow(
   const mode = draft.desired.configuration.redundancy_mode;
   for (const { concerns, needed, text } of zoneProblems(status, new Set(idsOf(chosen)), mode)) {
     const isWaitingUseless = areSuccessorsUp(snapshot, status, situation.groups, concerns);
-    const isKept = ({ group }: ExclusionCandidate): boolean =>
-      isWaitingUseless ? needed.has(group.processGroupID) : concerns(group.processClass);
+    const leaving = { ...situation, chosen: new Set(idsOf(chosen)), redundancyMode: mode };
+    const first = leaversOfHost(snapshot, status, leaving, concerns);
+    const isKept = ({ group: { processGroupID: id, processClass } }: ExclusionCandidate): boolean =>
+      isWaitingUseless ? needed.has(id) : concerns(processClass) && !first.has(id);
     stop(text, isKept, zonesRemedy);
   }
   return { chosen, waits };

@@ -10,7 +10,6 @@ import { processClasses } from "../../model/process-class.ts";
 import {
   hallOf,
   hasCondition,
-  hasReported,
   isAwaitingExclusion,
   isMarkedForRemoval,
   isPacked,
@@ -23,6 +22,7 @@ import {
   membersOf,
   placeOf,
 } from "./packing-placement.ts";
+import { hasNeverRun } from "./waiting-for-host.ts";
 import { cheapestFirst } from "../view/removal-cost.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -91,13 +91,6 @@ export function planMigration(snapshot: Snapshot, draft: Draft): Migration {
     );
   }
   return { migrants, held };
-}
-
-/** It never reported, and its pod has never had a node. */
-function hasNeverRun(snapshot: Snapshot, group: ProcessGroup): boolean {
-  if (hasReported(group)) return false;
-  const pod = viewOf(snapshot).of(group).pod;
-  return pod !== undefined && (pod.spec?.nodeName ?? "") === "";
 }
 
 /**

@@ -1,6 +1,7 @@
 // Step replaceFailedProcessGroups: a process group that has been failing for long is marked for removal, and its class
 // gets a new one. Only a few at a time, and only on an available database: when much fails at once, the cause is
-// elsewhere. Rules: spec/removal.md [R10]-[R19], spec/buckets.md [BKT8]-[BKT10], [BKT15]-[BKT18], spec/restart.md [T85].
+// elsewhere. Rules: spec/removal.md [R10]-[R19], spec/buckets.md [BKT8]-[BKT10], [BKT15]-[BKT18], spec/restart.md [T85],
+// spec/packing.md [PACK48].
 import { isAvailable } from "../../model/availability.ts";
 import type { ClusterSpec, ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { automationOf } from "../../api/effective.ts";
@@ -25,6 +26,7 @@ import {
 import { removalsThatGiveWay } from "./giving-way.ts";
 import { ReplacementBudget, bucketField } from "./replacement-budget.ts";
 import type { Bucket } from "./replacement-budget.ts";
+import { returnsToDomain, waitsForHost } from "../placement/waiting-for-host.ts";
 import { faultToleranceProblem } from "../safety/fault-tolerance.ts";
 import { isClaimAbsent } from "../safety/volumes.ts";
 import { databaseStatus } from "../snapshot.ts";
@@ -85,9 +87,18 @@ function failedGroups(
       group.faultDomain === maintenanceZone;
     if (isMaintained) continue;
     const cause = failureOf(snapshot, group, options, acceptsTaints);
-    if (cause !== undefined) found.push({ group, cause });
+    if (cause === undefined || isReplacedInVain(snapshot, draft, group)) continue;
+    found.push({ group, cause });
   }
   return found;
+}
+
+/** Its successor would wait for the same host, and be one more that may still come up. */
+function isReplacedInVain(snapshot: Snapshot, draft: Draft, group: ProcessGroup): boolean {
+  return (
+    waitsForHost(snapshot, draft.groups, group) &&
+    returnsToDomain(draft.desired.cluster.spec, draft.groups, group)
+  );
 }
 
 /** Process groups whose containers are told to crash, whichever container it is. */
