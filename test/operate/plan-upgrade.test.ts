@@ -456,9 +456,12 @@ test("[U31] after a lost status the version that pods were made for is tried, to
   const { connectionString = "" } = world.cluster.status ?? {};
   world.changeSpec({ version: newVersion });
   world.cluster = { ...world.cluster, status: { connectionString } };
+  assert.ok(world.configMap);
+  const data = { ...world.configMap.data, "running-version": newVersion };
+  const configMap = { ...world.configMap, data };
   const asked = (databaseSilent: number): unknown => {
     const facts = { databaseSilent };
-    const { databaseQuestions } = world.plan({ facts, configMap: undefined });
+    const { databaseQuestions } = world.plan({ facts, configMap });
     return databaseQuestions.filter(({ type }) => type === "reachableVersion");
   };
   assert.deepEqual(asked(world.nowMs - 59_000), []);
@@ -502,6 +505,9 @@ test("[U31][U32][U33] the running version when nobody reports", () => {
   const { status: _, ...forgetful } = world.cluster;
   world.cluster = forgetful;
   assert.equal(world.plan().status.runningVersion, oldVersion);
+  world.configMap = undefined;
+  world.isDatabaseReachable = false;
+  assert.equal(world.plan().status.runningVersion, oldVersion, "pods remember");
 });
 
 test("[U38] a jump that is overtaken by another wish is found again, since it may have happened", () => {

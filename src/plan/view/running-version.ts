@@ -10,6 +10,7 @@ import {
   parseVersion,
 } from "../../model/version.ts";
 import type { Version } from "../../model/version.ts";
+import { versionOfPod } from "./pod-binaries.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
 
@@ -20,10 +21,18 @@ export function runningVersionOf(status: DatabaseStatus | undefined, current: st
 
 /** Processes with an unreadable version do not vote; undefined without any vote. */
 export function versionOfMost({ cluster }: DatabaseStatus): string | undefined {
+  return mostTold(Object.values(cluster?.processes ?? {}).map(({ version = "" }) => version));
+}
+
+/** A pod tells by its image what it was made for. */
+function versionOfMostPods({ pods, memory }: Snapshot): string | undefined {
+  const versions = [...pods.values()].map((pod) => memory.once(versionOfPod, pod));
+  return mostTold(versions.map((version) => (version === undefined ? "" : formatVersion(version))));
+}
+
+function mostTold(versions: readonly string[]): string | undefined {
   const told = new Map<string, number>();
-  for (const { version = "" } of Object.values(cluster?.processes ?? {})) {
-    told.set(version, (told.get(version) ?? 0) + 1);
-  }
+  for (const version of versions) told.set(version, (told.get(version) ?? 0) + 1);
   const votes = new Map<string, { version: Version; count: number }>();
   for (const [text, count] of told) {
     const version = parseVersion(text);
@@ -48,7 +57,8 @@ const answerMaximumAgeMs = 120_000;
 
 /**
  * What is known without any process that reports. A client of another version than the running one reaches nobody; then
- * the version counts whose client reaches the database. A lost status is remembered by the ConfigMap.
+ * the version counts whose client reaches the database. A lost status is remembered by the ConfigMap, and where both are
+ * lost the pods remember: one that was made for the wanted version would run ahead of them, perhaps with what they need.
  */
 export function lastRunningVersion(snapshot: Snapshot): string {
   const { spec, status } = snapshot.cluster;
@@ -58,7 +68,8 @@ export function lastRunningVersion(snapshot: Snapshot): string {
   }
   // Of a database that comes back from its disks nobody knows the version before it serves: what was tried first may be wrong.
   if (isAdopting(snapshot.cluster)) return spec.version;
-  return status?.runningVersion || snapshot.configMap?.data?.["running-version"] || spec.version;
+  const remembered = status?.runningVersion || snapshot.configMap?.data?.["running-version"];
+  return remembered || (versionOfMostPods(snapshot) ?? spec.version);
 }
 
 export interface UpgradeState {
