@@ -456,12 +456,10 @@ test("[U31] after a lost status the version that pods were made for is tried, to
   const { connectionString = "" } = world.cluster.status ?? {};
   world.changeSpec({ version: newVersion });
   world.cluster = { ...world.cluster, status: { connectionString } };
-  assert.ok(world.configMap);
-  const data = { ...world.configMap.data, "running-version": newVersion };
-  const configMap = { ...world.configMap, data };
+  assert.ok(world.configMap?.data);
+  world.configMap.data = { ...world.configMap.data, "running-version": newVersion };
   const asked = (databaseSilent: number): unknown => {
-    const facts = { databaseSilent };
-    const { databaseQuestions } = world.plan({ facts, configMap });
+    const { databaseQuestions } = world.plan({ facts: { databaseSilent } });
     return databaseQuestions.filter(({ type }) => type === "reachableVersion");
   };
   assert.deepEqual(asked(world.nowMs - 59_000), []);
@@ -505,9 +503,7 @@ test("[U31][U32][U33] the running version when nobody reports", () => {
   const { status: _, ...forgetful } = world.cluster;
   world.cluster = forgetful;
   assert.equal(world.plan().status.runningVersion, oldVersion);
-  world.configMap = undefined;
-  world.isDatabaseReachable = false;
-  assert.equal(world.plan().status.runningVersion, oldVersion, "pods remember");
+  assert.equal(world.plan({ configMap: undefined }).status.runningVersion, oldVersion);
 });
 
 test("[U38] a jump that is overtaken by another wish is found again, since it may have happened", () => {
@@ -571,6 +567,15 @@ test("[U50][U51][U52][U53] B42 pods that the database does not understand are de
         : [],
     );
   assert.deepEqual(deleted(world.plan()), [first?.processGroupID]);
+  const { cluster, statusOverlay } = world;
+  world.cluster = { ...cluster, status: { ...cluster.status, configured: false } };
+  const deletedIn = (name: string): string[] => {
+    world.statusOverlay = { ...statusOverlay, recovery_state: { name } };
+    return deleted(world.plan());
+  };
+  assert.deepEqual(deletedIn("locking_coordinated_state"), [first?.processGroupID]);
+  assert.deepEqual(deletedIn("configuration_never_created"), []);
+  Object.assign(world, { cluster, statusOverlay });
   const action = world.plan().actions.find(({ type }) => type === "deletePods");
   assert.ok(action?.type === "deletePods");
   const restart = {

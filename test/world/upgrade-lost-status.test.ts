@@ -1,15 +1,17 @@
 // Versions in which all processes change at once, wished for a cluster that lost its status: what it ran nobody remembers but its
-// pods. Rules: spec/upgrade.md [U33].
+// pods. Rules: spec/upgrade.md [U33], [U50], [U56], [U94].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import { configMaps, pods } from "../../src/kube/resource.ts";
 import {
+  announceUpgrade,
   assertAllOn,
   killsOf,
   newVersion,
   oldVersion,
   untilBlocked,
+  untilRunning,
   upgradeLimitMs,
   upgradeWorld,
 } from "./upgrade-harness.ts";
@@ -46,3 +48,14 @@ for (const imageType of ["unified", "split"] as const) {
     });
   });
 }
+
+test("[U50][U56][U94] coordinators that ran ahead take the rest with them also where the status is lost (long)", async () => {
+  await upgradeWorld({ spec: single }, async (world) => {
+    await announceUpgrade(world);
+    await loseStatus(world);
+    await untilRunning(world, newVersion);
+    await world.untilReconciled(upgradeLimitMs);
+    assert.deepEqual(killsOf(world), []);
+    await assertAllOn(world, newVersion);
+  });
+});

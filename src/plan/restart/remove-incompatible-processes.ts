@@ -13,6 +13,7 @@ import {
   parseVersion,
 } from "../../model/version.ts";
 import type { PodOrder } from "../action.ts";
+import { isBeforeDatabase } from "../safety/no-database.ts";
 import { preparedVersions } from "../safety/prepared-versions.ts";
 import { groupsAhead } from "../safety/version-refusal.ts";
 import { isPodReady } from "../safety/view.ts";
@@ -30,7 +31,7 @@ const step = "removeIncompatibleProcesses";
 
 export function removeIncompatibleProcesses(snapshot: Snapshot, draft: Draft): StepResult {
   const { database, cluster, options } = snapshot;
-  if (!draft.status.configured || database.kind !== "seen") return nothing;
+  if (database.kind !== "seen" || isBeforeDatabase(snapshot)) return nothing;
   if (options.restartsIncompatibleProcesses === false) return nothing;
   const running = draft.status.runningVersion ?? cluster.spec.version;
   if (upgradeStateOf(running, cluster.spec.version).isUpgrading) return nothing;

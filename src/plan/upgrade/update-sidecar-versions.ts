@@ -1,6 +1,6 @@
 // Step updateSidecarVersions: before all processes change their version at once, every sidecar gets the image of the
 // new version in place and with it the new binaries; processes go on undisturbed. An upgrade that is given up takes the
-// images back. Rules: spec/upgrade.md [U20]-[U29], [U37], [U59], [U89].
+// images back. Rules: spec/upgrade.md [U20]-[U29], [U37], [U59], [U89], [U94].
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { withoutTag } from "../../build/images.ts";
 import { annotationKeys } from "../../build/labels.ts";
@@ -13,6 +13,7 @@ import { lastsFor } from "../facts.ts";
 import { heldWait } from "../hold.ts";
 import type { Hold } from "../hold.ts";
 import { restartEntriesWait, withdrawal } from "./upgrade-withdrawal.ts";
+import { announcedVersion, canStart } from "../view/pod-binaries.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import { preparedVersions } from "../safety/prepared-versions.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -45,9 +46,25 @@ export function updateSidecarVersions(snapshot: Snapshot, draft: Draft): StepRes
       const isTakenBack = hasSplitPods(snapshot, found) && isGivenUp;
       return takeBack(snapshot, draft, isTakenBack ? found : [], running);
     }
+    case "unknown":
+    case "uncertain":
+      return bringAnnounced(snapshot, draft, running);
     default:
       return nothing;
   }
+}
+
+/**
+ * What is announced stays so while nobody tells who the clients are, or who runs what: a pod that was made again meanwhile
+ * starts no server without it. Where the database waits for just these, nobody would tell anything ever.
+ */
+function bringAnnounced(snapshot: Snapshot, draft: Draft, running: string): StepResult {
+  const announced = announcedVersion(snapshot) ?? "";
+  if (!preparedVersions(snapshot, running).includes(announced)) return nothing;
+  const found = candidates(snapshot, draft).filter(
+    ({ pod }) => canStart(snapshot, pod, announced) === false,
+  );
+  return changeImages(snapshot, draft, found, announced);
 }
 
 interface Candidate {
