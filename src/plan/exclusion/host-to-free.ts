@@ -48,10 +48,11 @@ export function leaversOfHost(
   );
   for (const members of sorted) {
     const ids = new Set(members.map(({ processGroupID }) => processGroupID));
+    // All processes are looked at for their zones: not for each host that somebody else is on.
+    if (members.some(({ processGroupID }) => !chosen.has(processGroupID))) continue;
     const problems = zoneProblems(status, ids, redundancyMode);
     const isFree = members.every(
-      ({ processClass, processGroupID }) =>
-        chosen.has(processGroupID) && !problems.some((problem) => problem.concerns(processClass)),
+      ({ processClass }) => !problems.some((problem) => problem.concerns(processClass)),
     );
     if (isFree) return ids;
   }
