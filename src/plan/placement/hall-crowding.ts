@@ -26,7 +26,12 @@ export const dataKinds: readonly HallKind[] = ["storage", "log"];
 /** A successor that found no better place is given up after so long, and another one tried. */
 const attemptMs = 600_000;
 
-export function crowdedGroups(snapshot: Snapshot, draft: Draft): readonly Misplaced[] {
+export interface CrowdedGroup extends Misplaced {
+  /** Those that are under way wait for it, so it does not wait for them. */
+  readonly isFree: boolean;
+}
+
+export function crowdedGroups(snapshot: Snapshot, draft: Draft): readonly CrowdedGroup[] {
   const { spreadLocality } = redundancyOf(draft.desired.configuration.redundancy_mode);
   const status = databaseStatus(snapshot);
   if (spreadLocality === undefined || status === undefined) return [];
@@ -40,7 +45,7 @@ export function crowdedGroups(snapshot: Snapshot, draft: Draft): readonly Mispla
     const [process] = processes.get(processGroupID) ?? [];
     return process === undefined ? "" : localityOf(process, spreadLocality);
   };
-  return dataKinds.flatMap((kind) => {
+  const found = dataKinds.flatMap((kind) => {
     const members = membersOf(draft, kind);
     const minimum = isCreated ? zonesHeldUp(problems, mode, kind) : zonesPerHallMin;
     const halls = zonesByHall(status, spreadLocality, kind, (id) => leaving.has(id));
@@ -57,6 +62,8 @@ export function crowdedGroups(snapshot: Snapshot, draft: Draft): readonly Mispla
       return [{ group, cause }];
     });
   });
+  // Before there is a database nobody waits for zones to be excluded.
+  return found.map((one, index) => ({ ...one, isFree: isCreated && index === 0 }));
 }
 
 export function membersOf({ groups }: Draft, kind: HallKind): readonly ProcessGroup[] {
