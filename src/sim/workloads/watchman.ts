@@ -16,6 +16,7 @@ import type { World } from "../world.ts";
 import { BucketWatch } from "./bucket-watch.ts";
 import { tolerances } from "./life-terms.ts";
 import { PlacementWatch } from "./placement-watch.ts";
+import { Repetitions } from "./repetitions.ts";
 import { ReusedNames } from "./reused-names.ts";
 import { StallWatch } from "./stall-watch.ts";
 import type { ActKind } from "./stall-watch.ts";
@@ -34,8 +35,6 @@ const statusAgeMs = 60_000;
 /** An act that disrupts rests on a status that is not older. */
 const newestStatusMs = 3_000;
 const youngMs = 60_000;
-/** So soon after a command nobody can have a reason to repeat it. */
-const repetitionMs = 3_000;
 /** Within this time the database has given up a process that is gone, and made other copies. */
 const healingMs = 300_000;
 /** What others did may be felt for so long. */
@@ -275,19 +274,16 @@ export class Watchman {
   /** What was configured last, but for the storage wiggle. */
   #configured = "";
 
-  readonly #carriedOut = new Map<string, number>();
+  readonly #repetitions = new Repetitions();
 
-  /** What the database has just carried out is not asked for again: most commands cost a recovery each. */
   async #once<T>(kind: ActKind, text: string, command: () => Promise<T>): Promise<T> {
     const nowMs = this.#nowMs();
-    const agoMs = nowMs - (this.#carriedOut.get(text) ?? -Infinity);
     const isOthers = this.#disturbances.some(({ toMs }) => toMs >= nowMs);
-    if (agoMs < repetitionMs && !isOthers) {
-      this.#violated(`carried out ${agoMs} ms ago and given again: ${text}`);
-    }
+    const problem = this.#repetitions.problem(text, nowMs);
+    if (problem !== undefined && !isOthers) this.#violated(problem);
     if (!text.startsWith("configure new ")) this.stalls.noteAct(kind, nowMs);
     const answer = await command();
-    this.#carriedOut.set(text, this.#nowMs());
+    this.#repetitions.noteCarriedOut(kind, text, this.#nowMs());
     return answer;
   }
 
