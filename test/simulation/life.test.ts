@@ -1,12 +1,17 @@
 // Lives of clusters with fixed seeds: twenty random things happen to each, and all that must hold does.
-// Rules: spec/world.md [W66]-[W69], [W96], [W110]-[W113], [W122], [W138]-[W140], [W143], spec/simulation.md [SIM11].
+// Rules: spec/world.md [W66]-[W69], [W96], [W110]-[W113], [W122], [W138]-[W140], [W143], [W144], spec/simulation.md [SIM11].
 import { strict as assert } from "node:assert";
 import { join } from "node:path";
 import { test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
+import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { validateCluster } from "../../src/api/validate-cluster.ts";
 import { simulate } from "../../src/cli/simulate.ts";
 import type { SimulateOptions } from "../../src/cli/simulate.ts";
+import { mergePatch } from "../../src/emulator/merge-patch.ts";
 import { keyedRandom } from "../../src/env/keyed-random.ts";
 import { faultNames } from "../../src/sim/workloads/fault-names.ts";
+import { habits, withHabits } from "../../src/sim/workloads/life-habits.ts";
 import { idsOf } from "../../src/sim/workloads/life-plan.ts";
 import { lifeShapeOf } from "../../src/sim/workloads/life-shape.ts";
 import { planOfLife, walkLife } from "../../src/sim/workloads/life-walk.ts";
@@ -49,6 +54,24 @@ test("[W96] lives begin with every kind of database", () => {
   const expected = places.flatMap((place) => [`${place} split`, `${place} unified`]);
   expected.push("spread halls three_data_hall unified");
   assert.deepEqual([...found].sort(), expected.sort());
+});
+
+test("[W144] settings that few use come in some lives, and every one makes a valid spec", () => {
+  const plain = lifeShapeOf(keyedRandom(1, "life"));
+  for (const [name, habit] of Object.entries(habits)) {
+    for (let seed = 1; seed <= 10; seed += 1) {
+      const patch = habit(keyedRandom(seed, name), plain);
+      const spec = mergePatch(plain.members[0].spec, patch) as ClusterSpec;
+      assert.notDeepEqual(spec, plain.members[0].spec, name);
+      assert.deepEqual(validateCluster({ metadata: { name: "life" }, spec }), [], name);
+    }
+  }
+  const seeds = Array.from({ length: 200 }, (_, seed) => seed);
+  const changed = seeds.filter((seed) => {
+    const shape = lifeShapeOf(keyedRandom(seed, "life"));
+    return !isDeepStrictEqual(withHabits(shape, seed), shape);
+  });
+  assert.ok(changed.length > 100 && changed.length < 180, String(changed.length));
 });
 
 test("[W69] one seed is one life (long)", async () => {

@@ -6,10 +6,21 @@ import { BucketWatch } from "./bucket-watch.ts";
 
 type Mode = "double" | "triple";
 
+interface Counted {
+  /** Of the failed one; the one that leaves is in x. */
+  failedDomain?: string;
+  faultDomainBasedReplacements?: boolean;
+}
+
 const removalTimestamp = "2026-01-01T00:00:00Z";
 
 /** One leaves, and one that is down is replaced beside it; others stay and report in these zones. */
-function violations(mode: Mode, processClass: string, zones: readonly string[]): string[] {
+function violations(
+  mode: Mode,
+  processClass: string,
+  zones: readonly string[],
+  { failedDomain = "y", ...replacements }: Counted = {},
+): string[] {
   const found: string[] = [];
   const watch = new BucketWatch((text) => found.push(text));
   const others = zones.map((faultDomain, index) => ({
@@ -26,7 +37,7 @@ function violations(mode: Mode, processClass: string, zones: readonly string[]):
   const failed = {
     processGroupID: `${processClass}-2`,
     processClass,
-    faultDomain: "y",
+    faultDomain: failedDomain,
     processGroupConditions: [{ type: "MissingProcesses" as const, timestamp: 1 }],
   };
   const cluster = (replaced: object): FoundationDBCluster => ({
@@ -37,6 +48,7 @@ function violations(mode: Mode, processClass: string, zones: readonly string[]):
       version: "7.3.63",
       processCounts: { [processClass]: zones.length + 1 },
       databaseConfiguration: { redundancy_mode: mode },
+      automationOptions: { replacements },
     },
     status: { processGroups: [leaving, { ...failed, ...replaced }, ...others] },
   });
@@ -63,6 +75,20 @@ for (const [mode, processClass, zones, isFault] of cases) {
   const verdict = isFault ? "is a fault" : "is none: the one that leaves may not go before";
   test(`[W97] ${mode}: a second ${processClass} beside others in ${zones.join(", ")} ${verdict}`, () => {
     const found = violations(mode, processClass, zones);
+    assert.equal(found.length, isFault ? 1 : 0, found.join());
+  });
+}
+
+for (const [failedDomain, faultDomainBasedReplacements, isFault] of [
+  ["x", true, false],
+  ["y", true, true],
+  ["x", false, true],
+] as const) {
+  const unit = faultDomainBasedReplacements ? "fault domains" : "process groups";
+  const place = failedDomain === "x" ? "the same zone" : "another zone";
+  test(`[W97] a second storage of ${place} is ${isFault ? "a fault" : "none"} where ${unit} are counted`, () => {
+    const counted = { failedDomain, faultDomainBasedReplacements };
+    const found = violations("triple", "storage", ["a", "b", "c"], counted);
     assert.equal(found.length, isFault ? 1 : 0, found.join());
   });
 }

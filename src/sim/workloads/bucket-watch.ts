@@ -71,12 +71,13 @@ export class BucketWatch {
     const held = marking.earlier.filter((group) => {
       const serves = isServing(group) && !this.#isExcluded(marking.cluster, group);
       return isInBucket(group.processGroupID) && !mayGiveWay(marking.cluster, group, id, serves);
-    }).length;
-    const taken = [...marking.automatic].filter(isInBucket).length;
+    });
+    const taken = groupsIn(marking.cluster, [...marking.automatic].filter(isInBucket));
     const limit = limitOf(marking.cluster, bucket);
-    if (held + taken > limit) {
+    if (placesOf(marking.cluster, [...held, ...taken]) > limit) {
+      const [count, before] = [taken.length, held.length];
       this.#violated(
-        `${id} is replaced, the ${taken}. in bucket ${bucket} of ${limit} with ${held} in it`,
+        `${id} is replaced, the ${count}. in bucket ${bucket} of ${limit} with ${before} in it`,
       );
     }
   }
@@ -207,6 +208,17 @@ function bucketOf(cluster: FoundationDBCluster, id: string): Bucket {
 
 function classOf({ status }: FoundationDBCluster, id: string): string {
   return status?.processGroups?.find((each) => each.processGroupID === id)?.processClass ?? "";
+}
+
+function groupsIn({ status }: FoundationDBCluster, ids: readonly string[]): Groups {
+  return (status?.processGroups ?? []).filter(({ processGroupID }) => ids.includes(processGroupID));
+}
+
+/** Of fault domains where those are counted; one that nobody knows is shared with nobody. */
+function placesOf(cluster: FoundationDBCluster, groups: Groups): number {
+  if (replacementsOf(cluster).faultDomainBasedReplacements !== true) return groups.length;
+  const domains = groups.map(({ faultDomain, processGroupID }) => faultDomain || processGroupID);
+  return new Set(domains).size;
 }
 
 function limitOf(cluster: FoundationDBCluster, bucket: Bucket): number {

@@ -32,6 +32,7 @@ export const faultNames = [
   "announced",
   "drained",
   "urgent",
+  "tied",
 ] as const;
 
 /** Only where they are named: they are rare in earnest, too. */

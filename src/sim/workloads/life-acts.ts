@@ -123,9 +123,10 @@ async function absurdWish(life: LifeScene): Promise<void> {
 async function badKnob(life: LifeScene): Promise<void> {
   const { name } = randomPick(life.random, life.shape.members);
   const { spec, status } = await life.cluster(name);
-  // Nobody can try it alone there, nor while all processes change to another version together.
+  // Nobody tries it alone there, nor while all processes change to another version together.
   const isSingle = spec.databaseConfiguration?.redundancy_mode === "single";
-  if (isSingle || status?.runningVersion !== spec.version) return;
+  const isGlobal = spec.automationOptions?.synchronizationMode === "global";
+  if (isSingle || isGlobal || status?.runningVersion !== spec.version) return;
   const value = randomInteger(life.random, 1, 9);
   const change = parameters(`knob_max_trace_lines=${value}`, "knob_cache_eviction_policy=fifo");
   life.note(`a knob that ends fdbserver, of ${name}`);

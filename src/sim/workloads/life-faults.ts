@@ -30,6 +30,7 @@ import {
   otherFamily,
   paused,
   taint,
+  tied,
 } from "./people-faults.ts";
 
 /** Undefined when there was nothing to do it to. */
@@ -75,6 +76,7 @@ export const lifeFaults: Readonly<Record<FaultName, LifeFault>> = {
   "expired-certificate": expiredCertificate,
   "power-cut": powerCut,
   "other-family": otherFamily,
+  tied,
 };
 
 function trouble(name: Trouble): LifeFault {

@@ -22,6 +22,7 @@ import { traceLog } from "../trace-log.ts";
 import { startWorld } from "../world.ts";
 import type { World, WorldOptions } from "../world.ts";
 import { Bank } from "./bank.ts";
+import { withHabits } from "./life-habits.ts";
 import { backupShapeOf, lifeShapeOf, withWindows } from "./life-shape.ts";
 import type { LifeShape } from "./life-shape.ts";
 import { backupUnrest } from "./backups/backup-rest.ts";
@@ -54,7 +55,7 @@ const overlapChance = 0.1;
 export function shapeOfSeed(seed: number, backups = false): LifeShape {
   const random = keyedRandom(seed, "life");
   if (backups) return backupShapeOf(random);
-  return withWindows(lifeShapeOf(random), keyedRandom(seed, "windows"));
+  return withHabits(withWindows(lifeShapeOf(random), keyedRandom(seed, "windows")), seed);
 }
 
 /** Within a life, as within the twelve hours of a real process. */

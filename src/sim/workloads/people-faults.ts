@@ -1,8 +1,10 @@
-// What people do to a cluster that is no wish of its spec's: they tell the operator to leave it alone, let the database sleep, fence processes, name many process
-// groups for removal at once, set maintenance mode or announce it, taint nodes, hold claims by a finalizer, delete the headless service.
+// What people do to a cluster that is no wish of its spec's: they tell the operator to leave it alone or to do less, let the
+// database sleep, fence processes, name many process groups for removal at once, set maintenance mode or announce it, taint
+// nodes, hold claims by a finalizer, delete the headless service.
 // Rules: spec/world.md [W113].
 import { foundationDbClusters } from "../../api/cluster.ts";
 import { hibernationConsents } from "../../api/hibernation.ts";
+import type { AutomationOptions } from "../../api/automation-options.ts";
 import { maintenanceWindowsOf, urgentGeneration } from "../../api/maintenance-windows.ts";
 import { randomInteger, randomPick } from "../../env/random.ts";
 import type { AdminClient } from "../../fdb/admin.ts";
@@ -16,6 +18,7 @@ import { isOfCopy } from "./backups/backup-writes.ts";
 import type { LifeFault } from "./life-faults.ts";
 import type { LifeScene } from "./life-scene.ts";
 import { claimHolder, minuteMs, namespace } from "./life-terms.ts";
+import { takenBack } from "./spec-changes.ts";
 
 /** By then the operator has seen it, however late its watches are, and what was under way has ended. */
 const noticedMs = 2 * minuteMs;
@@ -53,6 +56,30 @@ export const asleep: LifeFault = async (life) => {
     async end() {
       await life.patchAll({ hibernate: null, hibernateDespite: null });
     },
+  };
+};
+
+/** Less than usual, of what it may do by itself. */
+const ties: readonly AutomationOptions[] = [
+  { killProcesses: false },
+  { configureDatabase: false },
+  { deletionMode: "None" },
+  { removalMode: "None" },
+  { maxConcurrentReplacements: 0 },
+  { replacements: { enabled: false } },
+  { replacements: { maxConcurrentReplacements: 0 } },
+  { replacements: { replacementBucket: { storage: 0, log: 0, stateless: 0 } } },
+];
+
+/** Somebody ties the operator's hands, and lets it go on later. */
+export const tied: LifeFault = async (life) => {
+  const less = randomPick(life.random, ties);
+  const { spec } = await life.cluster();
+  const before = takenBack(less, spec.automationOptions ?? {});
+  await life.patchAll({ automationOptions: less });
+  return {
+    told: JSON.stringify(less),
+    end: () => life.patchAll({ automationOptions: before }),
   };
 };
 

@@ -3,6 +3,8 @@
 import type { ClusterSpec } from "../../api/cluster.ts";
 import { randomInteger, randomPick } from "../../env/random.ts";
 import type { Random } from "../../env/random.ts";
+import { mergePatch } from "../../emulator/merge-patch.ts";
+import { someHabit } from "./life-habits.ts";
 import type { LifeShape } from "./life-shape.ts";
 import { packing, podTemplateWith } from "./life-shape.ts";
 
@@ -150,7 +152,12 @@ const wishes = {
       ],
     };
   },
-  "other habits": ({ random, spec }) => ({
+  "other habits": ({ random, spec, shape }) =>
+    mergePatch(usualHabits(random, spec), someHabit(random, shape)) as object,
+} as const satisfies Record<string, Wish>;
+
+function usualHabits(random: Random, spec: ClusterSpec): object {
+  return {
     automationOptions: {
       useLocalitiesForExclusion: random.next() < 0.7,
       maintenanceModeOptions: { UseMaintenanceModeChecker: random.next() < 0.5 },
@@ -160,8 +167,8 @@ const wishes = {
         : randomPick(random, ["ReplaceTransactionSystem", "Delete", "Replace"]),
       volumeQuarantine: randomPick(random, ["0", "2m", "24h"]),
     },
-  }),
-} as const satisfies Record<string, Wish>;
+  };
+}
 
 export type WishName = keyof typeof wishes;
 export const wishNames = Object.keys(wishes) as WishName[];
