@@ -66,8 +66,7 @@ test("[W144] settings that few use come in some lives, and every one makes a val
       assert.deepEqual(validateCluster({ metadata: { name: "life" }, spec }), [], name);
     }
   }
-  const seeds = Array.from({ length: 200 }, (_, seed) => seed);
-  const changed = seeds.filter((seed) => {
+  const changed = Array.from({ length: 200 }, (_, seed) => seed).filter((seed) => {
     const shape = lifeShapeOf(keyedRandom(seed, "life"));
     return !isDeepStrictEqual(withHabits(shape, seed), shape);
   });
