@@ -3,6 +3,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { annotationKeys } from "../../src/build/labels.ts";
 import { describeAction } from "../../src/plan/describe-action.ts";
+import { shapeOfPod } from "../../src/plan/view/pod-shape.ts";
 import { PlanWorld } from "./plan-world.ts";
 
 const spec = {
@@ -62,4 +63,49 @@ test("[P98] a status that is lost forgets nothing that the claims say: pods come
     ["log", "1"],
     ["storage", "1"],
   ]);
+});
+
+test("[ADO7] pods of a database that serves know best where its data lies, also with spec.adopt and without a status", () => {
+  const world = settled();
+  annotateClaims(world, "root");
+  const { connectionString = "" } = world.cluster.status ?? {};
+  world.cluster = { ...world.cluster, status: { connectionString } };
+  world.changeSpec({ adopt: { volumes: { matchLabels: { a: "b" } } } });
+  const { status, actions } = world.plan();
+  assert.deepEqual(
+    status.processGroups?.filter((group) => group.diskLayout !== undefined),
+    [],
+  );
+  assert.deepEqual(
+    actions.filter(({ type }) => type === "deletePods"),
+    [],
+  );
+});
+
+test("[ADO7] pods on claims that tell another place than the spec are made as those say, and not again while nobody answers", () => {
+  const world = settled();
+  world.pods.clear();
+  annotateClaims(world, "2");
+  const { connectionString = "" } = world.cluster.status ?? {};
+  world.cluster = { ...world.cluster, status: { connectionString } };
+  world.isDatabaseReachable = false;
+  world.changeSpec({ adopt: { volumes: { matchLabels: { a: "b" } } } });
+  world.settle();
+  const servers = [...world.pods.values()]
+    .filter(({ metadata }) => /-(storage|log)-/.test(metadata.name ?? ""))
+    .map((pod) => shapeOfPod(world, pod).servers);
+  assert.deepEqual(servers, [2, 2]);
+  const uids = [...world.pods.values()].map(({ metadata }) => metadata.uid);
+  world.isDatabaseReachable = true;
+  world.configuration = undefined;
+  world.nowMs += 1_200_000;
+  world.settle();
+  assert.deepEqual(
+    [...world.pods.values()].map(({ metadata }) => metadata.uid),
+    uids,
+  );
+  annotateClaims(world, undefined);
+  world.settle();
+  const again = [...world.pods.values()].filter(({ metadata }) => !uids.includes(metadata.uid));
+  assert.equal(again.length, 2, "without the annotation the spec counts");
 });

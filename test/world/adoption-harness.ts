@@ -2,6 +2,7 @@
 import { strict as assert } from "node:assert";
 import { foundationDbClusters } from "../../src/api/cluster.ts";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
+import { annotationKeys } from "../../src/build/labels.ts";
 import type { KubeObject } from "../../src/kube/object.ts";
 import {
   configMaps,
@@ -120,4 +121,17 @@ export function made(world: TestWorld, { sinceActivity }: Lost) {
     pods: actions.filter((action) => action.type === "createPod"),
     readers: actions.filter(({ type }) => type === "createVolumeReader"),
   };
+}
+
+/** As claims of another operator: nothing on them says where on the volume the data lies. */
+export async function forgetLayouts(world: TestWorld): Promise<void> {
+  await noteLayout(world, null);
+}
+
+/** On all claims. */
+export async function noteLayout(world: TestWorld, layout: string | null): Promise<void> {
+  const annotations = { [annotationKeys.diskLayout]: layout };
+  for (const { metadata } of await claimsNow(world)) {
+    await patchClaim(world, metadata.name ?? "", { annotations });
+  }
 }

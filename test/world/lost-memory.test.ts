@@ -7,9 +7,9 @@ import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { annotationKeys } from "../../src/build/labels.ts";
 import { pods } from "../../src/kube/resource.ts";
 import { conditionIn } from "../../src/kube/condition.ts";
-import { adopt, afterLoss, before, claimsNow, made, patchClaim } from "./adoption-harness.ts";
+import { adopt, afterLoss, before, forgetLayouts, made, noteLayout } from "./adoption-harness.ts";
 import { assertAllCopies } from "./removal-harness.ts";
-import { keyOfObject, minuteMs, nameOf, small, TestWorld } from "./world-harness.ts";
+import { keyOfObject, minuteMs, small, TestWorld } from "./world-harness.ts";
 
 const quick: Partial<ClusterSpec> = {
   ...small,
@@ -73,10 +73,7 @@ for (const [from, to] of [
   test(`[P98] claims that tell no layout, and the status is lost with all pods: ${from} to ${to} (long)`, async () => {
     const spec = { ...quick, imageType: from };
     await TestWorld.runWithCluster({ spec, nodes: 9 }, async (world) => {
-      const annotations = { [annotationKeys.diskLayout]: null };
-      for (const claim of await claimsNow(world)) {
-        await patchClaim(world, nameOf(claim), { annotations });
-      }
+      await forgetLayouts(world);
       await world.world.stopOperator();
       for (const pod of await world.pods()) await world.client.delete(pods, keyOfObject(pod));
       await world.changeSpec({ imageType: to });
@@ -112,6 +109,7 @@ test("[P115] who gives up adopting disks with the wrong image creates no databas
       await world.createCluster({ ...before, adopt, seedConnectionString, imageType: "split" });
       await world.clock.advance(5 * minuteMs);
       await world.changeSpec({ adopt: null, seedConnectionString: null });
+      await noteLayout(world, "1");
       const find = async () =>
         (await world.cluster()).status?.blockedBy?.find(({ message }) =>
           message.includes(annotationKeys.diskLayout),
@@ -135,5 +133,6 @@ test("[P115] who gives up adopting disks with the wrong image creates no databas
       await assertAllCopies(world);
     },
     { ...before, imageType: "unified" },
+    forgetLayouts,
   );
 });

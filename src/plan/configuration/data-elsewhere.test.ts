@@ -6,9 +6,12 @@ import type { ClusterSpec } from "../../api/cluster.ts";
 import { annotationKeys } from "../../build/labels.ts";
 
 const adopt = { adopt: { volumes: { matchLabels: { a: "b" } } } };
-const elsewhere = /; the annotation \S+ of sample-storage-\d+-data says that data was written/;
-const first = /^Set spec\.imageType, spec\.storageServersPerPod and spec\.logServersPerPod/;
+const elsewhere =
+  /; pods look .* annotation \S+ of their claims says, which for sample-storage-\d+-data/;
+const untrue =
+  /^Look at the pods of the coordinators.* If that annotation is not true, take it away/;
 const last = /^Look at the pods of the coordinators.* look whether spec\.imageType, .* written\.$/;
+const never = "configuration_never_created";
 const usual = /^Look at the pods of the coordinators[^.]*\.$/;
 
 interface Case {
@@ -16,22 +19,43 @@ interface Case {
   spec?: Partial<ClusterSpec>;
   layout?: string;
   quorum?: boolean;
+  recovery?: string;
   message: RegExp;
   remedy: RegExp;
 }
 
 const cases: readonly Case[] = [
-  { what: "a claim tells another place", layout: "2", message: elsewhere, remedy: first },
-  { what: "claims tell the place", message: /recruited$/, remedy: last },
+  { what: "a claim tells another place", layout: "2", message: elsewhere, remedy: untrue },
+  { what: "claims tell the place", message: /recruited$/, remedy: usual },
   { what: "claims do not tell", layout: "spoilt", message: /recruited$/, remedy: last },
   {
     ...{ what: "a claim tells another place, and coordinators are away", layout: "2" },
     ...{ quorum: false, message: /cannot be reached$/, remedy: usual },
   },
+  {
+    ...{ what: "nothing is found, and claims do not tell", layout: "spoilt" },
+    ...{
+      recovery: never,
+      message: /one$/,
+      remedy: /^Set spec\.imageType.* If they are right, look for/,
+    },
+  },
+  {
+    ...{ what: "nothing is found, and a claim tells another place", layout: "2" },
+    ...{
+      recovery: never,
+      message: elsewhere,
+      remedy: /^If that annotation .* If it is true, look for/,
+    },
+  },
+  {
+    ...{ what: "nothing is found, and claims tell the place" },
+    ...{ recovery: never, message: /one$/, remedy: /^Look for the right connection string/ },
+  },
   { what: "nothing is adopted", layout: "2", spec: {}, message: /recruited$/, remedy: usual },
 ];
 
-for (const { what, spec = adopt, layout, quorum = true, message, remedy } of cases) {
+for (const { what, spec = adopt, layout, quorum = true, recovery, message, remedy } of cases) {
   test(`[ADO21] a database that was created and does not serve: ${what}`, () => {
     const world = new PlanWorld();
     assert.ok(world.settle().isReconciled);
@@ -49,7 +73,7 @@ for (const { what, spec = adopt, layout, quorum = true, message, remedy } of cas
         coordinators: { coordinators: [], quorum_reachable: quorum },
         database_status: { available: false, healthy: false },
       },
-      cluster: { recovery_state: { name: "all_logs_recruited" } },
+      cluster: { recovery_state: { name: recovery ?? "all_logs_recruited" } },
     };
     const plan = world.plan({ database: { ...database, status } });
     const wait = plan.waits.find(({ step }) => step === "updateDatabaseConfiguration");

@@ -17,7 +17,7 @@ import type { DatabaseStatus } from "../../model/database-status.ts";
 import { conditionOf } from "../../model/process-group.ts";
 import { hallsRemedy, leavingIds } from "../safety/hall-readiness.ts";
 import { calmRemedy, sentence } from "../hold.ts";
-import { elsewhereText, layoutRemedy, notReadyText } from "./data-elsewhere.ts";
+import { elsewhereText, notReadyText, nothingFoundText } from "./data-elsewhere.ts";
 import { coordinatorsRemedy } from "./lost-coordinators.ts";
 import { claimWithOtherLayout, isNeverCreated } from "../safety/no-database.ts";
 import { silenceOf, unavailabilityOf } from "../view/unavailability.ts";
@@ -100,9 +100,7 @@ function planFirst(
     return waiting("DatabaseNotReady", message, remedy, 2_000);
   }
   if (spec.adopt !== undefined) {
-    const message =
-      "Behind the connection string no database has been created, and spec.adopt says that there is one";
-    const remedy = `${layoutRemedy} If they are right, look for the right connection string: fdb.cluster lies beside the data on each volume. Only when there is nothing to bring back, take spec.adopt away to create a new database.`;
+    const { message, remedy } = nothingFoundText(snapshot, draft);
     return waiting("DatabaseNotReady", message, remedy, 15_000);
   }
   if (!automationOf(spec).configureDatabase) return disabled("created");

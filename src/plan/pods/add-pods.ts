@@ -5,14 +5,12 @@ import { routingOf } from "../../api/effective.ts";
 import { withFamilyEntry } from "../../build/family-entry.ts";
 import { fenceAnnotations } from "../../build/fence.ts";
 import { annotationKeys } from "../../build/labels.ts";
-import { normalCluster } from "../../build/normalise.ts";
 import { hasCondition, isReadyForRemoval } from "../../model/process-group.ts";
 import type { Action } from "../action.ts";
-import { Desired } from "../view/desired.ts";
-import { isDataLeftBehind, withUsualDataPlace } from "../volumes/data-place.ts";
+import type { Desired } from "../view/desired.ts";
+import { desiredWith, specOnVolume } from "../volumes/desired-on-volume.ts";
 import { quarantineWait } from "../volumes/quarantine.ts";
 import { isReserved } from "../view/reserved-ids.ts";
-import { keptLayout } from "../view/disk-layout.ts";
 import { isWithoutPod } from "./early-pods.ts";
 import {
   isConfigMapMisleading,
@@ -109,32 +107,17 @@ function isFencedFor(snapshot: Snapshot, group: ProcessGroup): boolean {
   return hasCondition(group, "Fenced") && fenceWish(snapshot, group) === "spec";
 }
 
-/**
- * On a volume with data, and behind a service, the pod is made as it was, though the spec wants another one: there its data
- * lies, and there it is found.
- */
+/** On a volume with data, and behind a service, the pod is made as it was, though the spec wants another one. */
 function desiredOf(
-  { cluster }: Snapshot,
+  snapshot: Snapshot,
   { desired }: Draft,
   group: ProcessGroup,
   podIPFamily: 4 | 6 | undefined,
 ): Desired {
-  const kept = keptLayout(cluster.spec, group);
-  const wanted = desired.pod(group)?.object;
-  const isLeftBehind = wanted !== undefined && isDataLeftBehind(group, wanted);
-  if (kept === undefined && !isLeftBehind && podIPFamily === undefined) return desired;
-  const count = group.processClass === "storage" ? "storageServersPerPod" : "logServersPerPod";
-  const { status } = desired.cluster;
-  const spec = {
-    ...(isLeftBehind ? withUsualDataPlace(cluster.spec) : cluster.spec),
-    ...(kept && { imageType: kept.imageType, [count]: kept.servers }),
-    ...(podIPFamily && { routing: { ...cluster.spec.routing, podIPFamily } }),
-  };
-  return new Desired(
-    desired.memory,
-    normalCluster({ ...cluster, spec, ...(status && { status }) }),
-    desired.configuredVersion,
-  );
+  const spec = specOnVolume(snapshot, desired, group);
+  if (podIPFamily === undefined) return desiredWith(snapshot, desired, spec);
+  const { routing } = snapshot.cluster.spec;
+  return desiredWith(snapshot, desired, { ...spec, routing: { ...routing, podIPFamily } });
 }
 
 function clusterIpOf(service: Stored<Service> | undefined): string | undefined {

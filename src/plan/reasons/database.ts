@@ -115,7 +115,7 @@ export const databaseReasons = {
       "The coordinators or the database do not tell their state yet, which is usual while " +
       "processes start. Behind a `seedConnectionString` it means that nobody has created the " +
       "database there. Where `spec.adopt` brings a database back, servers may look elsewhere on their " +
-      "volumes than where the data was written: the message names a claim that says so.",
+      "volumes than where the data was written: the message names a claim that says another place than the spec.",
   },
   DatabaseUnavailable: {
     concern: "look",

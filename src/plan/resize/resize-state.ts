@@ -1,5 +1,6 @@
 // What becomes of a pod that differs in its resources: it is resized in place, or made again where that is impossible.
 // Rules: spec/pod-resize.md [SIZE1], [SIZE4]-[SIZE6].
+import { isAdopting } from "../../api/adoption.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { annotationKeys } from "../../build/labels.ts";
 import type { Pod } from "../../kube/generated/types.ts";
@@ -8,6 +9,7 @@ import { hasCondition, hasReported } from "../../model/process-group.ts";
 import type { ActionFailure, Snapshot } from "../snapshot.ts";
 import { viewOf } from "../view/cluster-view.ts";
 import type { Desired, DesiredObject } from "../view/desired.ts";
+import { desiredWith, specOnVolume } from "../volumes/desired-on-volume.ts";
 import { podDifference } from "./resource-change.ts";
 import type { ContainerResize } from "./resource-change.ts";
 import { isMarkedLower, resizedSinceMs } from "./resize-mark.ts";
@@ -81,14 +83,20 @@ export function resizeStateOf(
     : { kind: "impossible", why, lacking, ...lower };
 }
 
-/** Whether the pod is to be made again, in place or as a new process group. */
+/**
+ * Whether the pod is to be made again, in place or as a new process group. Nobody is replaced before a database that comes back
+ * from its disks has been seen: until then a pod is as it should be where it finds its data.
+ */
 export function isToBeMadeAgain(
   snapshot: Snapshot,
   desired: Desired,
   group: ProcessGroup,
   pod: Stored<Pod>,
 ): boolean {
-  const { kind } = resizeStateOf(snapshot, desired, group, pod);
+  const wanted = isAdopting(snapshot.cluster)
+    ? desiredWith(snapshot, desired, specOnVolume(snapshot, desired, group))
+    : desired;
+  const { kind } = resizeStateOf(snapshot, wanted, group, pod);
   return kind === "other" || kind === "impossible";
 }
 

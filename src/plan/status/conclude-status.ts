@@ -41,7 +41,6 @@ import { liveOf } from "../configuration/update-database-configuration.ts";
 import { upgradeVerdict } from "../upgrade/upgrade-verdict.ts";
 import { observedSince } from "../facts.ts";
 import type { NewWait } from "../wait.ts";
-import { layoutWarnings } from "../volumes/differing-layouts.ts";
 import { quarantineWarnings } from "../volumes/quarantine.ts";
 import { volumeWaits } from "../volumes/volume-waits.ts";
 import { windowWarnings } from "../coordination/shared-windows.ts";
@@ -182,7 +181,6 @@ function warningsOf(snapshot: Snapshot, draft: Draft): PlanWarning[] {
     ...sharingWarnings(snapshot.cluster.spec, databaseStatus(snapshot)),
     ...stuckRemovals(snapshot, draft),
     ...quarantineWarnings(snapshot),
-    ...layoutWarnings(snapshot),
     ...windowWarnings(snapshot, draft),
   ];
 }

@@ -27,7 +27,7 @@ import {
 } from "../../model/process-group.ts";
 import type { Desired } from "../view/desired.ts";
 import { withHall } from "../placement/observed-hall.ts";
-import { withDiskLayout } from "../view/disk-layout.ts";
+import { withDiskLayout, withLayoutOfClaim } from "../view/disk-layout.ts";
 import type { LayoutContext } from "../view/disk-layout.ts";
 import { isOnlyNode } from "../view/metadata-check.ts";
 import type { PodShape } from "../view/pod-shape.ts";
@@ -90,13 +90,14 @@ export function sleepingGroup(context: EvaluationContext, group: ProcessGroup): 
   return { ...withKnownLayout(context, group), processGroupConditions: [] };
 }
 
-/** Where the data of a database lies is not known before it has been seen. */
+/** Until a database that comes back serves, pods may look for its data where it does not lie; afterwards they know best. */
 function withKnownLayout(
-  { snapshot, layouts }: EvaluationContext,
+  { snapshot, layouts, isAvailable }: EvaluationContext,
   group: ProcessGroup,
 ): ProcessGroup {
-  if (isAdopting(snapshot.cluster)) return group;
+  const { cluster } = snapshot;
   const { shape, claim } = viewOf(snapshot).of(group);
+  if (isAdopting(cluster) && !isAvailable) return withLayoutOfClaim(cluster.spec, group, claim);
   return withDiskLayout(layouts, group, shape, claim);
 }
 

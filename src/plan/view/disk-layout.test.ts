@@ -9,7 +9,13 @@ import type {
 import { annotationKeys } from "../../build/labels.ts";
 import type { PersistentVolumeClaim } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
-import { layoutContext, layoutOfNewClaim, looksElsewhere, withDiskLayout } from "./disk-layout.ts";
+import {
+  layoutContext,
+  layoutOfNewClaim,
+  looksElsewhere,
+  withDiskLayout,
+  withLayoutOfClaim,
+} from "./disk-layout.ts";
 import type { DiskLayout } from "./disk-layout.ts";
 
 const spec: ClusterSpec = { version: "7.3.63", imageType: "unified" };
@@ -115,6 +121,25 @@ test("[P98] a new claim says where the pod that will use it keeps data", () => {
   for (const kept of ["root", "1", "2"]) {
     assert.equal(layoutOfNewClaim(spec, groupWith(kept)), kept, "as the pod is that comes back");
   }
+});
+
+const adopted: readonly Omit<Case, "pod" | "stored">[] = [
+  { what: "the claim tells another place", claim: "2", found: "2" },
+  { what: "and so it did before", noted: "2", claim: "2", found: "2" },
+  { what: "the claim tells the wanted place", noted: "2", claim: "1", found: undefined },
+  { what: "the claim tells nothing any more: the spec counts", noted: "2", found: undefined },
+  { what: "what the claim says makes no sense: the spec counts", claim: "none", found: undefined },
+];
+
+for (const { what, noted, claim, found } of adopted) {
+  test(`[ADO7] where data lies before the database has been seen: ${what}`, () => {
+    const group = withLayoutOfClaim(spec, groupWith(noted), claimWith(claim));
+    assert.equal(group.diskLayout, found);
+  });
+}
+
+test("[ADO7] a claim that is not there says nothing about where data lies", () => {
+  assert.equal(withLayoutOfClaim(spec, groupWith("2"), undefined).diskLayout, "2");
 });
 
 test("[P115] a pod looks elsewhere only where its claim says so", () => {

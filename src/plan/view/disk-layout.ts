@@ -55,6 +55,21 @@ export function layoutOnClaim(
   return text === "root" || isCount ? text : undefined;
 }
 
+/**
+ * Of a database that comes back from its disks: what the claim says counts, whatever pod there is by now. Where the claim says
+ * nothing, the spec does.
+ */
+export function withLayoutOfClaim(
+  spec: ClusterSpec,
+  group: ProcessGroup,
+  claim: Stored<PersistentVolumeClaim> | undefined,
+): ProcessGroup {
+  if (claim === undefined || !isStateful(group.processClass)) return group;
+  const told = layoutOnClaim(claim);
+  const isWanted = told === nameOf(wantedLayout(spec, group.processClass));
+  return withLayout(group, isWanted ? undefined : told);
+}
+
 /** Whether the data on its claim was written where its pod does not look. */
 export function looksElsewhere(
   pod: DiskLayout | undefined,
@@ -115,7 +130,10 @@ export function withDiskLayout(
     pod === undefined
       ? (group.diskLayout ?? told ?? layoutOnClaim(claim) ?? layouts.last)
       : nameOf(pod);
-  const diskLayout = known === layouts.wanted && !layouts.isMixed ? undefined : known;
+  return withLayout(group, known === layouts.wanted && !layouts.isMixed ? undefined : known);
+}
+
+function withLayout(group: ProcessGroup, diskLayout: string | undefined): ProcessGroup {
   if (diskLayout === group.diskLayout) return group;
   const { diskLayout: _, ...rest } = group;
   return diskLayout === undefined ? rest : { ...rest, diskLayout };
