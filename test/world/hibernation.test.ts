@@ -4,6 +4,7 @@ import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { conditionIn } from "../../src/kube/condition.ts";
 import { deletionProtection, foundationDbClusters } from "../../src/api/cluster.ts";
+import { hibernationConsents } from "../../src/api/hibernation.ts";
 import { nodes, persistentVolumeClaims } from "../../src/kube/resource.ts";
 import { exampleCluster } from "./example.ts";
 import { assertAllCopies, commandsOf, groups, recoveries } from "./removal-harness.ts";
@@ -195,6 +196,10 @@ test("[HIB7] resources that share a database sleep when all of them accept it, a
     await world.changeSpec({ hibernateDespite: ["SharedDatabase"] }, west);
     await untilAsleep(world, 10 * minuteMs, west);
     await world.changeSpec({ hibernateDespite: ["SharedDatabase"] }, east);
+    // All coordinators were of the resource that sleeps.
+    const wait = await untilWait(world, "HibernationUnconfirmed", /No coordinator answers/, east);
+    assert.match(wait?.remedy ?? "", /add ConnectedClients and RunningBackup to/);
+    await world.changeSpec({ hibernateDespite: [...hibernationConsents] }, east);
     await untilAsleep(world, 10 * minuteMs, east);
     assert.deepEqual(await world.pods(), []);
     await world.clock.advance(hourMs);

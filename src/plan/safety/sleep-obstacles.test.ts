@@ -2,9 +2,11 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec, ClusterStatus } from "../../api/cluster.ts";
+import { hibernationConsents } from "../../api/hibernation.ts";
 import { formatTime } from "../../kube/time.ts";
 import type { DatabaseStatus, StatusClient } from "../../model/database-status.ts";
 import type { DisruptiveAction } from "../action.ts";
+import type { DatabaseObservation } from "../snapshot.ts";
 import {
   sampleDatabase,
   sampleGroup,
@@ -232,13 +234,44 @@ test("[HIB7] processes of other resources are named, until they are accepted; th
   assert.match(toldOfRest(6, {}, {})[0] ?? "", /^HibernationHeld: /);
 });
 
+test("[HIB7] where no coordinator answers, nobody can tell who is connected, and that is accepted by name", () => {
+  const shared: Partial<ClusterSpec> = { hibernateDespite: ["SharedDatabase"] };
+  const untold = /^HibernationUnconfirmed: No coordinator answers, .* clients .* backup/;
+  assert.match(toldOfRest(6, {}, shared)[0] ?? "", untold);
+  const clients: Partial<ClusterSpec> = {
+    hibernateDespite: ["SharedDatabase", "ConnectedClients"],
+  };
+  assert.match(toldOfRest(6, {}, clients)[0] ?? "", untold);
+  const answering = (isReachable: boolean, observedMs = sampleNowMs): string[] => {
+    const status = structuredClone(resting().status);
+    status.client = {
+      database_status: { available: false, healthy: false },
+      coordinators: { coordinators: [{ address: "a:4501", reachable: isReachable }] },
+    };
+    return toldOfRest(6, {}, shared, { kind: "seen", status, observedMs });
+  };
+  assert.deepEqual(answering(true), []);
+  assert.match(answering(false)[0] ?? "", untold);
+  assert.match(answering(true, 0)[0] ?? "", untold);
+});
+
+test("[HIB5] [HIB7] what an incomplete status leaves out is for nobody to accept", () => {
+  const gap = resting((s) => {
+    delete clusterOf(s).clients;
+    clusterOf(s).messages = [{ name: "status_incomplete" }];
+  });
+  assert.deepEqual(told(gap), ["HibernationHeld: The status is incomplete (status_incomplete)"]);
+});
+
+const silent = { kind: "missing", reason: "Unreachable", message: "", sinceMs: 0 } as const;
+
 /** When the database has not been available for so long. */
 function toldOfRest(
   minutes: number,
   stored: Partial<ClusterStatus> = {},
-  consent: Partial<ClusterSpec> = { hibernateDespite: ["SharedDatabase"] },
+  consent: Partial<ClusterSpec> = { hibernateDespite: [...hibernationConsents] },
+  database: DatabaseObservation = silent,
 ): string[] {
-  const database = { kind: "missing", reason: "Unreachable", message: "", sinceMs: 0 } as const;
   const view = wishing(resting(), consent, { database });
   const lastTransitionTime = formatTime(sampleNowMs - minutes * 60_000);
   const conditions = [

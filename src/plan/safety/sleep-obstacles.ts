@@ -21,7 +21,7 @@ import { viewOf } from "../view/cluster-view.ts";
 import { operatorTimeMs } from "../view/server-time.ts";
 import { nameList } from "../wait.ts";
 import { isCoordinator } from "./coordinators.ts";
-import { evidenceRefusal, isFullyRecovered } from "./evidence.ts";
+import { evidenceRefusal, freshnessRefusal, isFullyRecovered, statusGap } from "./evidence.ts";
 import { faultToleranceProblem } from "./fault-tolerance.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
@@ -52,7 +52,8 @@ export function sleepObstacles(view: SafetyView): readonly Obstacle[] {
       status.cluster?.connection_string ?? cluster.status?.connectionString ?? "",
     ),
     ...volumeObstacles(view),
-    ...consentObstacles(view, status),
+    // What a status leaves out is for nobody to accept: the evidence says that it is incomplete.
+    ...(statusGap(status) === undefined ? consentObstacles(view, status) : []),
     ...heldBy(evidence?.message ?? unfinishedWork(view) ?? healthProblem(view, status)),
   ];
 }
@@ -70,8 +71,35 @@ function restObstacles(view: SafetyView): readonly Obstacle[] {
   return [
     ...addressObstacle(view, text),
     ...volumeObstacles(view),
+    ...untoldObstacles(view),
     ...heldBy(unfinishedWork(view) ?? (isDownForLong(view) ? undefined : shortSilence)),
   ];
+}
+
+/** Where no coordinator answers, the operator itself may be cut off from a database that serves. */
+function untoldObstacles(view: SafetyView): Obstacle[] {
+  if (isSeenDown(view)) return [];
+  const untold = (["ConnectedClients", "RunningBackup"] as const).filter(
+    (consent) => !hasConsent(view, consent),
+  );
+  if (untold.length === 0) return [];
+  return [
+    {
+      reason: "HibernationUnconfirmed",
+      message:
+        "No coordinator answers, so nobody can tell whether clients are connected or a backup runs",
+      remedy: `Should the database serve, mend what keeps the operator from it, such as its network or certificates. Otherwise accept it: add ${untold.join(" and ")} to spec.hibernateDespite.`,
+    },
+  ];
+}
+
+/** Some coordinator has answered just now, and there is no database behind it. */
+function isSeenDown(view: SafetyView): boolean {
+  const { database } = view;
+  if (database.kind === "missing") return false;
+  if (freshnessRefusal(database, view.checks.evidence(view)) !== undefined) return false;
+  const { coordinators = [] } = database.status.client?.coordinators ?? {};
+  return coordinators.some(({ reachable }) => reachable);
 }
 
 const downMs = 300_000;
