@@ -6,7 +6,7 @@ import { podDisruptionBudgets } from "../kube/resource.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { Action } from "../plan/action.ts";
 import { deleteExactly } from "./delete-exactly.ts";
-import { createObject } from "./write-object.ts";
+import { createObject, newOwners } from "./write-object.ts";
 import type { WriteTools } from "./write-object.ts";
 
 type BudgetAction = Extract<
@@ -30,10 +30,16 @@ export async function writeBudget(
     const deleting = { client, doubts, namespace };
     return deleteExactly(deleting, podDisruptionBudgets, cache, action.basis);
   }
-  const key = { namespace, name: action.basis.name };
+  const { basis, owners, spec } = action;
+  const key = { namespace, name: basis.name };
   const body = [
-    { op: "test", path: "/metadata/uid", value: action.basis.uid },
-    { op: "replace", path: "/spec", value: action.spec },
+    { op: "test", path: "/metadata/uid", value: basis.uid },
+    { op: "replace", path: "/spec", value: spec },
+    // Somebody may have given it an owner meanwhile.
+    ...(owners === undefined
+      ? []
+      : [{ op: "replace", path: "/metadata/resourceVersion", value: basis.resourceVersion }]),
+    ...newOwners(owners),
   ];
   const place = { resource: podDisruptionBudgets, cache, key };
   cache.observeWrite(

@@ -6,7 +6,7 @@ import { networkPolicies } from "../kube/resource.ts";
 import type { Stored } from "../kube/resource.ts";
 import type { Action } from "../plan/action.ts";
 import { deleteExactly } from "./delete-exactly.ts";
-import { createObject } from "./write-object.ts";
+import { createObject, newOwners } from "./write-object.ts";
 import type { WriteTools } from "./write-object.ts";
 
 type PolicyAction = Extract<
@@ -35,6 +35,7 @@ export async function writeNetworkPolicy(
     { op: "test", path: "/metadata/uid", value: uid },
     { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion },
     { op: "replace", path: "/spec", value: action.spec },
+    ...newOwners(action.owners),
   ];
   const place = { resource: networkPolicies, cache, key };
   cache.observeWrite(

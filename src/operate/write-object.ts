@@ -2,7 +2,7 @@
 // Rules: spec/operate.md [OP25], [OP26], [OP74].
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/error.ts";
-import type { KubeObject } from "../kube/object.ts";
+import type { KubeObject, OwnerReference } from "../kube/object.ts";
 import { keyOf } from "../kube/path.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import type { Resource } from "../kube/resource.ts";
@@ -44,4 +44,10 @@ export async function updateObject<T extends KubeObject>(
 ): Promise<void> {
   const place = { resource, cache, key: keyOf(object) };
   cache.observeWrite(await doubts.during(place, () => client.update(resource, object)));
+}
+
+/** As operations of a JSON patch. */
+export function newOwners(owners: readonly OwnerReference[] | undefined) {
+  if (owners === undefined) return [];
+  return [{ op: "add", path: "/metadata/ownerReferences", value: owners }];
 }

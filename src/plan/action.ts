@@ -124,6 +124,8 @@ export type Action =
       basis: ObjectBasis;
       /** All of it. */
       spec: NonNullable<PodDisruptionBudget["spec"]>;
+      /** For one that has none. */
+      owners?: readonly OwnerReference[];
     })
   | (ActionBase & { type: "deleteDisruptionBudget"; basis: ObjectBasis })
   | (ActionBase & { type: "createNetworkPolicy"; object: Stored<NetworkPolicy> })
@@ -132,6 +134,8 @@ export type Action =
       basis: ObjectBasis;
       /** All of it. */
       spec: NetworkPolicySpec;
+      /** For one that has none. */
+      owners?: readonly OwnerReference[];
     })
   | (ActionBase & { type: "deleteNetworkPolicy"; basis: ObjectBasis })
   | (ActionBase & { type: "deleteService"; basis: ObjectBasis })

@@ -19,6 +19,7 @@ import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
 import { viewOf } from "../view/cluster-view.ts";
+import { ownersFor } from "../view/left-behind.ts";
 import { isSameJson } from "../view/same-json.ts";
 import { nameList } from "../wait.ts";
 import type { NewWait } from "../wait.ts";
@@ -83,8 +84,9 @@ function actionsFor(
   }
   // Also one that somebody's finalizer keeps is over the pods, and must not let others evict them beside us.
   const wanted = budgetSpec(cluster, minAvailable);
-  if (isSameJson(own.spec, wanted)) return [];
-  return [{ type: "updateDisruptionBudget", step, basis: basisOf(own), spec: wanted }];
+  const owners = ownersFor(cluster, own);
+  if (isSameJson(own.spec, wanted) && owners.owners === undefined) return [];
+  return [{ type: "updateDisruptionBudget", step, basis: basisOf(own), spec: wanted, ...owners }];
 }
 
 function basisOf({ metadata }: Stored<PodDisruptionBudget>) {

@@ -14,6 +14,7 @@ import { isStatusPending } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
+import { isLeftBehind, isOwned, ownersFor } from "../view/left-behind.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
 import { isSameJson } from "../view/same-json.ts";
 import { nameList } from "../wait.ts";
@@ -39,7 +40,7 @@ export function updateNetworkPolicy(snapshot: Snapshot, draft: Draft): StepResul
   const wanted = networkPolicySpec(draft.desired.cluster, surroundingsOf(snapshot));
   const shared = podsOfOthers(snapshot, wanted);
   if (shared.length > 0) return sharedLabels(draft, own, wanted, shared);
-  if (own !== undefined && isSameJson(own.spec, wanted)) return nothing;
+  if (own !== undefined && isOwned(cluster, own) && isSameJson(own.spec, wanted)) return nothing;
   const isForMore = own?.spec !== undefined && holdsForMore(snapshot, own.spec, wanted);
   if (own?.spec !== undefined && !isForMore && isWidening(own.spec, wanted)) {
     return { actions: writeOf(draft, own, wanted) };
@@ -119,11 +120,14 @@ function sharedLabels(
 
 /** Others may want theirs to go with the resource as well: the name tells which is ours. */
 function ownPolicy({ cluster, networkPolicies }: Snapshot): Stored<NetworkPolicy> | undefined {
-  const { uid, name } = cluster.metadata;
-  return networkPolicies?.find(
-    ({ metadata }) =>
-      metadata.name === name && metadata.ownerReferences?.some((owner) => owner.uid === uid),
-  );
+  return networkPolicies?.find((policy) => {
+    if (isOwned(cluster, policy)) return true;
+    const { podSelector, policyTypes } = policy.spec ?? {};
+    // It holds for what ours hold for, which nobody else would write so.
+    const isMade =
+      isSameJson(podSelector, evictionSelector(cluster)) && isSameJson(policyTypes, ["Ingress"]);
+    return isMade && isLeftBehind(cluster, policy);
+  });
 }
 
 function surroundingsOf(snapshot: Snapshot) {
@@ -146,7 +150,10 @@ function writeOf(
   own: Stored<NetworkPolicy> | undefined,
   spec: NetworkPolicySpec,
 ): Action[] {
-  if (own !== undefined) return [{ type: "updateNetworkPolicy", step, basis: basisOf(own), spec }];
+  if (own !== undefined) {
+    const owners = ownersFor(desired.cluster, own);
+    return [{ type: "updateNetworkPolicy", step, basis: basisOf(own), spec, ...owners }];
+  }
   return [{ type: "createNetworkPolicy", step, object: networkPolicy(desired.cluster, spec) }];
 }
 

@@ -2,12 +2,14 @@
 // and whoever was let through before that is gone. An eviction looks at the budget as it is stored, so once the write that closes
 // it is answered, none can follow. Rules: spec/drains.md [DRAIN20].
 import { automationOf } from "../../api/effective.ts";
-import { evictionSelector } from "../../build/disruption-budget.ts";
+import { budgetSpec, evictionSelector } from "../../build/disruption-budget.ts";
 import type { Pod, PodDisruptionBudget } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { matchesLabelSelector } from "../../kube/selector.ts";
 import type { DisruptiveAction } from "../action.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { isLeftBehind, isOwned } from "../view/left-behind.ts";
+import { isSameJson } from "../view/same-json.ts";
 import { refusal } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -15,11 +17,14 @@ type EvictionView = Pick<Snapshot, "cluster" | "pods" | "disruptionBudgets" | "l
 
 /** A budget of another name is somebody else's, also when it goes with the resource. */
 export function ownBudget(view: EvictionView): Stored<PodDisruptionBudget> | undefined {
-  const { uid, name } = view.cluster.metadata;
-  return view.disruptionBudgets?.find(
-    ({ metadata }) =>
-      metadata.name === name && metadata.ownerReferences?.some((owner) => owner.uid === uid),
-  );
+  const { cluster } = view;
+  return view.disruptionBudgets?.find((budget) => {
+    if (isOwned(cluster, budget)) return true;
+    const { spec } = budget;
+    // But for the number it is what we make, and nobody else does.
+    const made = budgetSpec(cluster, Number(spec?.minAvailable));
+    return isLeftBehind(cluster, budget) && isSameJson(spec, made);
+  });
 }
 
 /** The pods that our budget is for. */
