@@ -10,6 +10,7 @@ import { foundationDbClusters } from "../api/cluster.ts";
 import { persistentVolumeClaims, pods } from "../kube/resource.ts";
 import type { Stored } from "../kube/resource.ts";
 import { formatTime } from "../kube/time.ts";
+import { isMarkedForRemoval } from "../model/process-group.ts";
 import { isQuarantineOver, keptBecause, quarantineEndMs } from "../plan/safety/quarantine.ts";
 import type { OutputForm, WriteFlags } from "./flags.ts";
 import { print } from "./print.ts";
@@ -167,8 +168,11 @@ export function restoringProblem(
     return "its note is of another claim";
   }
   if (note.cluster !== metadata.uid) return "it was taken from another resource of this name";
-  if (status?.processGroups?.some((group) => group.processGroupID === id) === true) {
-    return `there is a process group ${id}`;
+  const group = status?.processGroups?.find((each) => each.processGroupID === id);
+  if (group !== undefined) {
+    return isMarkedForRemoval(group)
+      ? `the removal of process group ${id} is not over yet, which takes minutes`
+      : `there is a process group ${id}`;
   }
   const toGo = [spec.processGroupsToRemove, spec.processGroupsToRemoveWithoutExclusion];
   if (toGo.some((ids) => ids?.includes(id) === true)) {

@@ -23,13 +23,16 @@ import { evidenceMsOf, isOccupied, refusalOf, statusProblemOf } from "../safety/
 import { hasLiveObjects, isGone, objectsOfGroup } from "../process-groups/group-objects.ts";
 import type { GroupObjects } from "../process-groups/group-objects.ts";
 import { judgeRemoval, removalWait } from "./removal-judgement.ts";
+import { isDownForLong } from "../safety/down-for-long.ts";
 import { faultToleranceProblem } from "../safety/fault-tolerance.ts";
+import { noteOf } from "../safety/quarantine.ts";
 import { holdingOf } from "../safety/role-history.ts";
 import { hallInForce } from "../safety/one-hall.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, PlanEvent, StepResult } from "../step.ts";
+import { isGlobal } from "../view/shared-sets.ts";
 import { nameList } from "../wait.ts";
 import type { NewWait } from "../wait.ts";
 
@@ -49,7 +52,15 @@ export function removeProcessGroups(snapshot: Snapshot, draft: Draft): StepResul
   const evidence = statusProblemOf(snapshot);
   if (status === undefined || evidence !== undefined) {
     const why = evidence ?? "the database does not answer";
-    return { waits: [removalWait("RemovalPending", members.map(idOf), why, 2_000)] };
+    const left = new Set(members.filter((member) => mayComeBack(snapshot, draft, member)));
+    const ids = members.filter((member) => !left.has(member)).map(idOf);
+    const waits = ids.length === 0 ? [] : [removalWait("RemovalPending", ids, why, 2_000)];
+    if (left.size === 0) return { waits };
+    const leaving = new Set([...left].map(idOf));
+    return {
+      waits,
+      groups: draft.groups.filter(({ processGroupID: id }) => !leaving.has(id)),
+    };
   }
   const present = members.filter(
     ({ group, objects }) => !isReadyForRemoval(group) || hasLiveObjects(objects),
@@ -72,6 +83,19 @@ export function removeProcessGroups(snapshot: Snapshot, draft: Draft): StepResul
   const isRemoving = removal.actions.length > 0;
   const told = inclusions.actions.filter(({ type }) => isRemoving && type === "updateCoordination");
   return { groups, waits, isUnfinished, questions, actions: [...actions, ...told], events };
+}
+
+/**
+ * Nobody vouched for what it held, and the database may be down for want of it. While it is listed its volume cannot be given
+ * back: so it leaves without a word of the database.
+ */
+function mayComeBack(snapshot: Snapshot, draft: Draft, { group, objects }: Member): boolean {
+  if (group.exclusionSkipped !== true || !isGone(objects)) return false;
+  if (isGlobal(snapshot, draft.status) || !isDownForLong(snapshot)) return false;
+  return [...(snapshot.quarantined?.values() ?? [])].some((claim) => {
+    const note = noteOf(snapshot, claim);
+    return note?.processGroupID === group.processGroupID && note.proof === "exclusionSkipped";
+  });
 }
 
 function deletionWaits(ending: readonly Member[]): NewWait[] {

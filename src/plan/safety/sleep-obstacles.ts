@@ -4,7 +4,6 @@ import { isAvailable } from "../../model/availability.ts";
 import type { ProcessGroupStatus as ProcessGroup } from "../../api/cluster.ts";
 import { isGlobalMode, routingOf } from "../../api/effective.ts";
 import type { HibernationConsent } from "../../api/hibernation.ts";
-import { conditionIn } from "../../kube/condition.ts";
 import { operatorLogGroup } from "../../fdb/log-group.ts";
 import { hostOf, isIpAddress, parseAddress } from "../../model/address.ts";
 import { backupTagFigures } from "../../model/backup-tag-figures.ts";
@@ -18,9 +17,9 @@ import { sentence } from "../hold.ts";
 import { isAdopting } from "../../api/adoption.ts";
 import { remedyOf } from "../reasons/registry.ts";
 import { viewOf } from "../view/cluster-view.ts";
-import { operatorTimeMs } from "../view/server-time.ts";
 import { nameList } from "../wait.ts";
 import { isCoordinator } from "./coordinators.ts";
+import { isDownForLong } from "./down-for-long.ts";
 import { evidenceRefusal, freshnessRefusal, isFullyRecovered, statusGap } from "./evidence.ts";
 import { faultToleranceProblem } from "./fault-tolerance.ts";
 import { refusal } from "./refusal.ts";
@@ -102,15 +101,8 @@ function isSeenDown(view: SafetyView): boolean {
   return coordinators.some(({ reachable }) => reachable);
 }
 
-const downMs = 300_000;
 const shortSilence =
   "the database does not serve, and it takes five minutes to tell that its other resources have stopped it";
-
-function isDownForLong(view: SafetyView): boolean {
-  const available = conditionIn(view.cluster.status, "Available");
-  const sinceMs = operatorTimeMs(view, available?.lastTransitionTime);
-  return available?.status !== "True" && sinceMs !== undefined && view.nowMs - sinceMs >= downMs;
-}
 
 /** Whether pods of the cluster are gone or going, so that the stop has happened as far as the database can tell. */
 export function hasStopBegun(view: Pick<SafetyView, "cluster" | "pods" | "memory">): boolean {
