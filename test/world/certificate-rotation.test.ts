@@ -81,6 +81,34 @@ test("[CERT4] certificates of a cluster at rest cost no write, also after the op
   });
 });
 
+test("[CERT12] in a sleep nobody is warned of certificates, which may be renewed meanwhile; what processes show counts when it wakes (long)", async () => {
+  const spec = { nodes: 9, spec: secured, hasCertificates: true };
+  await TestWorld.runWithCluster(spec, async (world) => {
+    await renew(world, 2 * dayMs);
+    await world.clock.advance(settledMs);
+    assert.ok(await condition(world, "CertificateExpiring"), await world.report());
+    const metric = /fdb_operator_certificate_expiry_timestamp_seconds\{/;
+    assert.match(world.world.operator.metricsText(), metric);
+    await world.changeSpec({ hibernate: true });
+    await world.until(
+      async () => (await condition(world, "Hibernated"))?.status === "True",
+      "the database sleeps",
+    );
+    assert.equal(await expiryMs(world), undefined);
+    assert.equal(await condition(world, "CertificateExpiring"), undefined);
+    assert.doesNotMatch(world.world.operator.metricsText(), metric);
+    await world.clock.advance(dayMs);
+    const renewedMs = await renew(world, 90 * dayMs);
+    await world.clock.advance(2 * dayMs);
+    assert.equal(await expiryMs(world), undefined);
+    await world.changeSpec({ hibernate: false });
+    await world.untilReconciled();
+    await world.clock.advance(2 * minuteMs);
+    assert.equal(await expiryMs(world), renewedMs);
+    assert.equal(await condition(world, "CertificateExpiring"), undefined);
+  });
+});
+
 test("[CERT7] a process that keeps its old certificate is named until it reads the new one (long)", async () => {
   const slow = knob.replace("600", "10800");
   const processes = {

@@ -63,8 +63,9 @@ export function asleepFields({ cluster }: Snapshot, draft: Draft, isReconciled: 
   const reconciled = isReconciled ? generation : cluster.status?.generations?.reconciled;
   return {
     health: { ...draft.status.health, available: false, healthy: false },
-    // What could be better shows when it runs.
+    // What could be better shows when it runs, and nobody shows a certificate that could expire.
     advice: undefined,
+    certificates: undefined,
     generations: reconciled === undefined ? {} : { reconciled },
   } satisfies Partial<ClusterStatus>;
 }
