@@ -5,6 +5,7 @@ import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
 import { personsMark, readMaintenanceList } from "../../src/fdb/maintenance-list.ts";
 import { operatorKeys } from "../../src/fdb/keys.ts";
+import { conditionIn } from "../../src/kube/condition.ts";
 import { KubeError } from "../../src/kube/error.ts";
 import type { PodStreams } from "../../src/kube/pod-exec.ts";
 import { openIn, runPlugin } from "../plugin/plugin-harness.ts";
@@ -67,6 +68,24 @@ test("[DRAIN8] a drain of the node that is under maintenance says how to go on, 
     assert.equal(ended.code, 0, ended.notes);
     await drain(world, [node]);
     await assertAllCopies(world);
+  });
+});
+
+test("[MNT11] who is away during a maintenance is named, and nobody says that all processes run", async () => {
+  await withCluster({}, async (world) => {
+    const message = async (): Promise<string> =>
+      conditionIn((await world.cluster()).status, "Degraded")?.message ?? "";
+    const whole = await message();
+    const node = await storageNode(world);
+    assert.equal((await start(world, node)).code, 0);
+    await world.clock.advance(minuteMs);
+    assert.equal(await message(), whole);
+    await world.during(world.world.kubelet.stopNode(node), minuteMs, "the loss of a node");
+    await world.clock.advance(5 * minuteMs);
+    const away = /^All processes run but storage-\d+, of whose data no other copies are made/;
+    assert.match(await message(), away);
+    await world.during(world.world.kubelet.startNode(node), minuteMs, "the node is back");
+    await world.until(async () => (await message()) === whole, "all are back", 10 * minuteMs);
   });
 });
 

@@ -12,6 +12,7 @@ import { heldMessage, isDeletionHeld } from "../removal/protect-from-deletion.ts
 import type { ObjectMeta } from "../../kube/object.ts";
 import { formatTime } from "../../kube/time.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
+import { processesByInstance } from "../../model/locality.ts";
 import { hasAnyCondition, hasCondition, hasReported } from "../../model/process-group.ts";
 import { isMarkedForRemoval, isReadyForRemoval } from "../../model/process-group.ts";
 import type { ConditionType as GroupCondition } from "../../model/process-group.ts";
@@ -223,16 +224,41 @@ function degraded({ snapshot, status, groups, volumes, lost }: ConditionsInput):
   if (status.health.healthy !== true && !isOnlyMoving(snapshot.database.status, groups)) {
     return judge("True", "DatabaseUnhealthy", "The database says that it is not healthy");
   }
+  return judge("False", "Healthy", healthyText(snapshot, groups));
+}
+
+function healthyText(snapshot: Snapshot, groups: readonly ProcessGroup[]): string {
   const coming = groups.filter((group) => !isMarkedForRemoval(group) && !hasReported(group));
-  if (coming.length === 0) {
-    return judge("False", "Healthy", "All processes run and all data has all its copies");
+  const away = awayInMaintenance(snapshot, groups);
+  if (coming.length === 0 && away.length === 0) {
+    return "All processes run and all data has all its copies";
   }
-  const names = nameList(coming.map((group) => group.processGroupID));
-  const are = coming.length === 1 ? "is" : "are";
-  return judge(
-    "False",
-    "Healthy",
-    `All data has all its copies, and all processes run but ${names}, which ${are} still starting`,
+  const listOf = (some: readonly ProcessGroup[]): string =>
+    nameList(some.map(({ processGroupID: id }) => id));
+  const exceptions = [
+    ...(coming.length === 0
+      ? []
+      : [`${listOf(coming)}, which ${coming.length === 1 ? "is" : "are"} still starting`]),
+    ...(away.length === 0
+      ? []
+      : [`${listOf(away)}, of whose data no other copies are made during the maintenance`]),
+  ];
+  const all = away.length === 0 ? "All data has all its copies, and all" : "All";
+  return `${all} processes run but ${exceptions.join("; and ")}`;
+}
+
+/** Nobody judges them meanwhile, and the database calls itself whole. */
+function awayInMaintenance(
+  snapshot: Snapshot,
+  groups: readonly ProcessGroup[],
+): readonly ProcessGroup[] {
+  const status = databaseStatus(snapshot);
+  const zone = status?.cluster?.maintenance_zone ?? "";
+  if (status === undefined || zone === "") return [];
+  const reporting = processesByInstance(snapshot, status);
+  return groups.filter(
+    ({ processClass, processGroupID: id, faultDomain }) =>
+      processClass === "storage" && faultDomain === zone && !reporting.has(id),
   );
 }
 
