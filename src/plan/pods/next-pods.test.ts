@@ -1,7 +1,7 @@
 // Which outdated pods go next, by deletion mode, maintenance and what is down already.
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { choosePods } from "./next-pods.ts";
+import { choosePods, purposeOf } from "./next-pods.ts";
 import type { PodUpdate } from "./outdated-pods.ts";
 
 function updatesIn(zones: Readonly<Record<string, string>>): PodUpdate[] {
@@ -64,4 +64,16 @@ test("[T49] foreign maintenance and only storage pods: nothing is chosen", () =>
   const storage = updatesIn({ "storage-1": "a" });
   const context = { mode: "Zone", maintenanceZone: "z", downZones: new Set<string>() } as const;
   assert.equal(choosePods(storage, context), undefined);
+});
+
+test("[VOL8] [T47] why pods are made anew is told of each", () => {
+  const [first, second, third] = updates;
+  assert.ok(first && second && third);
+  assert.equal(purposeOf([third]), "Pods were made from an older specification: storage-3");
+  const growing = { ...second, why: "volume" } as const;
+  const leaving = { ...first, why: "drain" } as const;
+  assert.equal(
+    purposeOf([third, growing, leaving]),
+    "Pods have to leave nodes: storage-1; pods have to start again, since their file systems grow only then: storage-2; pods were made from an older specification: storage-3",
+  );
 });

@@ -2,6 +2,7 @@
 import type { PodDeletionMode } from "../../api/automation-options.ts";
 import type { PodUpdate } from "./outdated-pods.ts";
 import type { DisruptiveAction } from "../action.ts";
+import { sentence } from "../hold.ts";
 import type { PlanEvent, StepResult } from "../step.ts";
 import { nameList } from "../wait.ts";
 
@@ -94,10 +95,19 @@ export function leftAlone(updates: readonly PodUpdate[]): StepResult {
   };
 }
 
+const purposes = [
+  ["drain", "have to leave nodes"],
+  ["volume", "have to start again, since their file systems grow only then"],
+  [undefined, "were made from an older specification"],
+] as const;
+
+/** As a sentence. */
 export function purposeOf(updates: readonly PodUpdate[]): string {
-  const isForDrain = updates.some((update) => update.isForDrain === true);
-  const why = isForDrain ? "have to leave nodes" : "were made from an older specification";
-  return `Pods ${why}: ${podNames(updates)}`;
+  const clauses = purposes.flatMap(([why, text]) => {
+    const some = updates.filter((update) => update.why === why);
+    return some.length === 0 ? [] : [`pods ${text}: ${podNames(some)}`];
+  });
+  return sentence(clauses.join("; "));
 }
 
 export function podNames(updates: readonly PodUpdate[]): string {

@@ -37,8 +37,8 @@ export interface PodUpdate {
   group: ProcessGroup;
   pod: Stored<Pod>;
   zone: string;
-  /** It leaves its node, whether it is as specified or not. */
-  isForDrain?: boolean;
+  /** It leaves its node, or its file system grows only when it starts again, whether it is as specified or not. */
+  why?: "drain" | "volume";
 }
 
 export interface PodSelection {
@@ -76,7 +76,8 @@ export function selectPods(snapshot: Snapshot, draft: Draft): PodSelection {
     if (!isForced && !isToBeMadeAgain(snapshot, draft.desired, group, pod)) continue;
     if (misconfigurationOf(snapshot, draft.desired, group) !== undefined) continue;
     if (packingChangeOf(snapshot.cluster.spec, group) !== undefined) continue;
-    updates.push({ group, pod, zone: zoneOf(snapshot, group, pod), isForDrain });
+    const why = isForDrain ? { why: "drain" as const } : isForVolume ? { why: "volume" as const } : {};
+    updates.push({ group, pod, zone: zoneOf(snapshot, group, pod), ...why });
   }
   return { updates, unsettled };
 }

@@ -164,7 +164,8 @@ export const podReasons = {
   PodChangePending: {
     concern: "person",
     meaning:
-      "Pods were made from an older version of their specification, and " +
+      "Pods were made from an older version of their specification, have to leave a node or have " +
+      "to start again for a larger file system, and " +
       "`automationOptions.deletionMode: None` leaves it to a person to delete them. Delete those " +
       "of one fault domain at a time and wait until the database is healthy before the next; or " +
       "choose another mode.",
@@ -236,7 +237,8 @@ export const podReasons = {
   PodUpdateHeld: {
     concern: "look",
     meaning:
-      "Pods were made from an older version of their specification and are recreated one fault " +
+      "Pods were made from an older version of their specification, have to leave a node or have " +
+      "to start again for a larger file system, and are recreated one fault " +
       "domain after the other. The message says what the next one waits for: a pod that is still " +
       "coming back, a database that has fewer copies or coordinators than it should, another " +
       "change that must be complete first, or the limit `maxZonesWithUnavailablePods`. A database " +
