@@ -175,7 +175,7 @@ test("[HIB5] a client that is connected is waited for, until somebody accepts it
   });
 });
 
-test("[HIB7] resources that share a database sleep when all of them accept it, and wake together (long)", async () => {
+test("[HIB7] [HIB24] resources that share a database sleep when all of them accept it, and wake together (long)", async () => {
   await TestWorld.run({ nodes: 12 }, async (world) => {
     const [west, east] = [{ name: "west" }, { name: "east" }];
     const spec: Partial<ClusterSpec> = { ...small, automationOptions: {} };
@@ -203,8 +203,11 @@ test("[HIB7] resources that share a database sleep when all of them accept it, a
     await untilAsleep(world, 10 * minuteMs, east);
     assert.deepEqual(await world.pods(), []);
     await world.clock.advance(hourMs);
-    await world.changeSpec({ hibernate: false }, west);
+    // One of them alone does not serve, and says what helps.
     await world.changeSpec({ hibernate: false }, east);
+    const alone = await untilWait(world, "DatabaseUnavailable", /is not available/, east);
+    assert.match(alone?.remedy ?? "", /^Should other resources of the database sleep, wake them/);
+    await world.changeSpec({ hibernate: false }, west);
     for (const name of [west, east]) await world.untilReconciled(10 * minuteMs, name);
     await assertAllCopies(world);
   });

@@ -23,7 +23,7 @@ test("[CERT10] the operator's client trusts what a ConfigMap says, follows its c
     await world.untilReconciled();
     await world.clock.advance(minuteMs);
     assert.equal((await warning())?.reason, "OperatorTrustMissing");
-    assert.match((await warning())?.message ?? "", /key ca\.crt of ConfigMap authorities/);
+    assert.match((await warning())?.message ?? "", /ConfigMap authorities with the key ca\.crt/);
     assert.deepEqual([...new Set(opened)], [undefined]);
 
     const key = { namespace: "default", name: "authorities" };
@@ -79,7 +79,7 @@ test("[CERT10] [CERT11] a ConfigMap of another cluster is not trusted, and an op
     const { status } = await world.cluster();
     const [wait] = status?.blockedBy ?? [];
     assert.equal(wait?.reason, "OperatorTrustMissing");
-    assert.match(wait?.message ?? "", /key ca\.crt of ConfigMap authorities.*whom to trust/);
+    assert.match(wait?.message ?? "", /^There is no ConfigMap authorities with the key ca\.crt.*whom to trust/);
     assert.equal(conditionIn(status, "Available")?.status, "Unknown");
     assert.equal((await world.pods()).length, before);
 

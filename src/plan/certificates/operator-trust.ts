@@ -3,13 +3,14 @@ import type { FoundationDBCluster } from "../../api/cluster.ts";
 import { clusterNameLabel } from "../../api/effective.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { PlanWarning } from "../step.ts";
+import { sentence } from "../hold.ts";
 import { remedyOf } from "../reasons/registry.ts";
 
 /** A client that trusts something goes on with it; where there is none the database waits, which a wait tells. */
 export function trustWarnings({ cluster, operatorTrust, database }: Snapshot): PlanWarning[] {
   if (cluster.spec.operatorTrust === undefined || operatorTrust !== undefined) return [];
   if (database.kind === "missing" && database.reason === "Untrusted") return [];
-  const message = `${missingTrust(cluster)}: the operator's client goes on with what it trusted before. ${remedyOf("OperatorTrustMissing")}`;
+  const message = `${sentence(missingTrust(cluster))}: the operator's client goes on with what it trusted before. ${remedyOf("OperatorTrustMissing")}`;
   return [{ reason: "OperatorTrustMissing", message }];
 }
 
@@ -20,7 +21,7 @@ export function missingTrust({
 }: Pick<FoundationDBCluster, "spec" | "metadata">): string {
   const { configMap = "", key = "ca.crt" } = spec.operatorTrust ?? {};
   return (
-    `spec.operatorTrust names key ${key} of ConfigMap ${configMap}, and there is none that has the label ` +
-    `${clusterNameLabel}=${metadata.name ?? ""}`
+    `there is no ConfigMap ${configMap} with the key ${key} and the label ` +
+    `${clusterNameLabel}=${metadata.name ?? ""}, which spec.operatorTrust names`
   );
 }

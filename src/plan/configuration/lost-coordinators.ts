@@ -1,5 +1,5 @@
 // What a person can do about coordinators that cannot be reached: where none of them is a pod of this resource as it is now,
-// waiting for the pods helps nobody. Rules: spec/explain.md [E64].
+// waiting for the pods helps nobody. Rules: spec/explain.md [E64], spec/hibernation.md [HIB24].
 import { hasIp, hostOf } from "../../model/address.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
@@ -21,11 +21,20 @@ export interface Coordinators {
 const otherCoordinators =
   "If other coordinators were chosen while this resource was not looked after, put the text of /var/fdb/data/fdb.cluster of one of its pods into status.connectionString (kubectl patch --subresource status).";
 
+const sleepers =
+  "Should other resources of the database sleep, wake them first (spec.hibernate): it does not serve without them.";
+
 export function coordinatorsRemedy(
   snapshot: Snapshot,
-  { status }: Draft,
-  { client }: DatabaseStatus,
+  draft: Draft,
+  database: DatabaseStatus,
 ): string {
+  const remedy = ownRemedy(snapshot, draft, database);
+  const isShared = snapshot.cluster.spec.hibernateDespite?.includes("SharedDatabase") === true;
+  return isShared ? `${sleepers} ${remedy}` : remedy;
+}
+
+function ownRemedy(snapshot: Snapshot, { status }: Draft, { client }: DatabaseStatus): string {
   if (client?.coordinators?.quorum_reachable === true) return remedyOf("DatabaseUnreachable");
   const pods = [...snapshot.pods.values()];
   return remedyForCoordinators({
