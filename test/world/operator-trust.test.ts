@@ -79,7 +79,10 @@ test("[CERT10] [CERT11] a ConfigMap of another cluster is not trusted, and an op
     const { status } = await world.cluster();
     const [wait] = status?.blockedBy ?? [];
     assert.equal(wait?.reason, "OperatorTrustMissing");
-    assert.match(wait?.message ?? "", /^There is no ConfigMap authorities with the key ca\.crt.*whom to trust/);
+    assert.match(
+      wait?.message ?? "",
+      /^There is no ConfigMap authorities with the key ca\.crt.*whom to trust/,
+    );
     assert.equal(conditionIn(status, "Available")?.status, "Unknown");
     assert.equal((await world.pods()).length, before);
 

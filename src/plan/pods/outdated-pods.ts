@@ -76,7 +76,11 @@ export function selectPods(snapshot: Snapshot, draft: Draft): PodSelection {
     if (!isForced && !isToBeMadeAgain(snapshot, draft.desired, group, pod)) continue;
     if (misconfigurationOf(snapshot, draft.desired, group) !== undefined) continue;
     if (packingChangeOf(snapshot.cluster.spec, group) !== undefined) continue;
-    const why = isForDrain ? { why: "drain" as const } : isForVolume ? { why: "volume" as const } : {};
+    const why = isForDrain
+      ? { why: "drain" as const }
+      : isForVolume
+        ? { why: "volume" as const }
+        : {};
     updates.push({ group, pod, zone: zoneOf(snapshot, group, pod), ...why });
   }
   return { updates, unsettled };
