@@ -115,11 +115,11 @@ function isSameReport(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (!isObject(left) || !isObject(right)) return isAbsent(left) && isAbsent(right);
   if (Array.isArray(left) !== Array.isArray(right)) return false;
-  for (const key in left) {
+  for (const key of Object.keys(left)) {
     if (key !== "lastTransitionTime" && !isSameReport(left[key], right[key])) return false;
   }
   // What only the other one has.
-  for (const key in right) {
+  for (const key of Object.keys(right)) {
     if (key !== "lastTransitionTime" && !(key in left) && !isAbsent(right[key])) return false;
   }
   return true;

@@ -133,8 +133,11 @@ export function conditionOf(
 ): ProcessGroupCondition | undefined {
   const { processGroupConditions: conditions } = group;
   if (conditions === undefined) return undefined;
-  // Asked hundreds of times in a pass.
-  for (const condition of conditions) if (condition.type === type) return condition;
+  // Asked hundreds of times in a pass, where an iterator each time would be much of its garbage.
+  for (let index = 0; index < conditions.length; index += 1) {
+    const condition = conditions[index];
+    if (condition?.type === type) return condition;
+  }
   return undefined;
 }
 
