@@ -34,11 +34,10 @@ export function hasServiceOfOtherFamily(snapshot: Snapshot): boolean {
 }
 
 function isChanging(snapshot: Snapshot): boolean {
-  const families = [...podFamilies(snapshot)];
   const names = namesFor(snapshot);
-  return (
-    names.size > 0 && families.some((family) => !names.has(family) || !isWanted(snapshot, family))
-  );
+  if (names.size === 0) return false;
+  const families = [...podFamilies(snapshot)];
+  return families.some((family) => !names.has(family) || !isWanted(snapshot, family));
 }
 
 /** Without a wish the family is the one that Kubernetes gives. */

@@ -20,21 +20,22 @@ export function withNamesUntilSeen(snapshot: Snapshot): Snapshot {
   const { cluster } = snapshot;
   const isCreated = cluster.status?.configured === true;
   if (!isCreated && isAvailable(databaseStatus(snapshot))) return snapshot;
-  const hosts = coordinatorsOf(knownConnectionString(snapshot)).map(hostOf);
+  const hosts = snapshot.memory.onceOfText(hostsIn, knownConnectionString(snapshot));
   const named = hosts.filter((host) => isNameOfService(cluster, host));
   const served = hosts.filter((host) => serviceOf(snapshot, host) !== undefined);
+  const isKnownOtherwise = named.length === 0 && served.length === 0;
+  if (hosts.length === 0 || (isCreated && isKnownOtherwise)) return snapshot;
   const { definesDnsLocalityFields, publicIpSource } = routingOf(cluster.spec);
   const needsNames = !definesDnsLocalityFields && named.length > 0;
   const needsServices = publicIpSource !== "service" && served.length > 0;
   const families = named.length > 0 ? familiesOfNames(snapshot) : served.map(familyOfIp);
   const family = otherFamily(snapshot, families) ?? familyOfPods(snapshot);
   if (!needsNames && !needsServices && family === undefined) return snapshot;
-  if (hosts.length === 0) return snapshot;
   const known = [
     ...named.map((host) => ({ host, podName: firstLabel(host), shownAs: firstLabel(host) })),
     ...served.map((host) => ({ host, podName: serviceOf(snapshot, host) ?? "", shownAs: host })),
   ];
-  if (isCreated && (known.length === 0 || areFound(snapshot, hosts, known))) return snapshot;
+  if (isCreated && areFound(snapshot, hosts, known)) return snapshot;
   const isNamed = needsNames || (family !== undefined && named.length > 0);
   const routing: ClusterSpec["routing"] = {
     ...cluster.spec.routing,
@@ -43,6 +44,10 @@ export function withNamesUntilSeen(snapshot: Snapshot): Snapshot {
     ...(family && { podIPFamily: family }),
   };
   return { ...snapshot, cluster: { ...cluster, spec: { ...cluster.spec, routing } } };
+}
+
+function hostsIn(connectionString: string): readonly string[] {
+  return coordinatorsOf(connectionString).map(hostOf);
 }
 
 /** The headless service calls pods by their names. */

@@ -23,8 +23,8 @@ export function knownConnectionString({
   configMap,
 }: Pick<Snapshot, "cluster" | "configMap">): string {
   const seed = seedOf(cluster);
-  const isOutdated =
-    configMap?.metadata.annotations?.[annotationKeys.outdatedSeed] === noteOf(seed);
+  const note = configMap?.metadata.annotations?.[annotationKeys.outdatedSeed];
+  const isOutdated = note !== undefined && note === noteOf(seed);
   return (
     (isAdopting(cluster) && !isOutdated && seed) ||
     connectionStringIn(cluster.status?.connectionString ?? "") ||
