@@ -1,5 +1,5 @@
-// A cluster of which nothing is left but its volume claims: the resource is deleted without what it owned, then pods, services,
-// ConfigMaps, budgets and policies. Later somebody makes the resource again, with `spec.adopt`. Rules: spec/world.md [W139].
+// A cluster of which nothing is left but its volume claims: the resource is deleted without what it owned, then pods, services
+// and ConfigMaps, and perhaps the budget. Later somebody makes the resource again, with `spec.adopt`. Rules: spec/world.md [W139].
 import { apiVersion, foundationDbClusters } from "../../api/cluster.ts";
 import type { ClusterSpec, FoundationDBCluster } from "../../api/cluster.ts";
 import { randomPick } from "../../env/random.ts";
@@ -8,13 +8,7 @@ import type { DeleteOptions } from "../../kube/client-options.ts";
 import { hasIp } from "../../model/address.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import { keyOf } from "../../kube/path.ts";
-import {
-  configMaps,
-  networkPolicies,
-  podDisruptionBudgets,
-  pods,
-  services,
-} from "../../kube/resource.ts";
+import { configMaps, podDisruptionBudgets, pods, services } from "../../kube/resource.ts";
 import type { Resource, Stored } from "../../kube/resource.ts";
 import { ignoringRaces } from "../faults/chaos-target.ts";
 import { minuteMs, namespace } from "./life-terms.ts";
@@ -38,7 +32,9 @@ export async function loseAllButDisks(life: LifeScene): Promise<void> {
   life.layoutOnDisks = { imageType, ...servers, processGroupIDPrefix };
   life.watchman.noteDisturbance();
   await deleteResource(life, name);
-  for (const kind of [networkPolicies, podDisruptionBudgets, services, configMaps, pods]) {
+  // A network policy stays behind, and often the budget.
+  if (life.random.next() < 0.5) await deleteAll(life, podDisruptionBudgets, name);
+  for (const kind of [services, configMaps, pods]) {
     await deleteAll(life, kind, name);
   }
   // Who deletes everything lets go of what somebody holds.
