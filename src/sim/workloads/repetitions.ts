@@ -28,3 +28,8 @@ export class Repetitions {
     }
   }
 }
+
+/** The text of a configuration without what moves data behind the scenes and costs no recovery. */
+export function withoutWiggle(text: string): string {
+  return text.replace(/ perpetual_storage_wiggle=\d/, "");
+}

@@ -16,17 +16,16 @@ import type { World } from "../world.ts";
 import { BucketWatch } from "./bucket-watch.ts";
 import { tolerances } from "./life-terms.ts";
 import { PlacementWatch } from "./placement-watch.ts";
-import { Repetitions } from "./repetitions.ts";
+import { Repetitions, withoutWiggle } from "./repetitions.ts";
 import { ReusedNames } from "./reused-names.ts";
 import { StallWatch } from "./stall-watch.ts";
 import type { ActKind } from "./stall-watch.ts";
-import { hasEnded, holdsData, isServing, zoneOf } from "./watched-pod.ts";
+import { hasEnded, holdsData, isServing, ownerOf, runsDatabase, zoneOf } from "./watched-pod.ts";
 import { placeOf } from "./watched-request.ts";
 import type { Place } from "./watched-request.ts";
 import { WindowWatch } from "./window-watch.ts";
 
 const idLabel = "foundationdb.org/fdb-process-group-id";
-const nameLabel = "foundationdb.org/fdb-cluster-name";
 
 /** One recovery with everything that belongs to it: noticing, electing, starting processes. */
 export const longestRecoveryMs = 20_000;
@@ -137,7 +136,7 @@ export class Watchman {
 
   #isLeftAlone(podName: string): boolean {
     const pod = this.#pods.get(podName) ?? this.#served.get(podName);
-    return this.#leftAlone !== undefined && pod?.metadata.labels?.[nameLabel] === this.#leftAlone;
+    return this.#leftAlone !== undefined && ownerOf(pod) === this.#leftAlone;
   }
 
   #notePod(name: string, pod: Pod, isDeleted: boolean): void {
@@ -343,7 +342,7 @@ export class Watchman {
     const isJudged = isTaken && !this.#isSoughtInVain(pod);
     const undo = isJudged ? this.#placement.checkHall(pod, this.#nowMs()) : nothing;
     if (isTaken && !isRemoval && this.#joined.has(podName) && !this.#isIncompatible(pod)) {
-      this.windows.checkDeletion(pod, pod.metadata.labels?.[nameLabel] ?? "");
+      this.windows.checkDeletion(pod, ownerOf(pod) ?? "");
     }
     this.#checkBudget(podName);
     this.#checkCoordinators(podName);
@@ -353,14 +352,14 @@ export class Watchman {
   /** The cluster of the pod when its owner wants it to sleep, and that it is stopped has been stored. */
   #hibernatedCluster(podName: string): FoundationDBCluster | undefined {
     const pod = this.#pods.get(podName) ?? this.#served.get(podName);
-    const cluster = this.#clusters.get(pod?.metadata.labels?.[nameLabel] ?? "");
+    const cluster = this.#clusters.get(ownerOf(pod) ?? "");
     return cluster !== undefined && isHibernated(cluster) ? cluster : undefined;
   }
 
   /** The first pod is taken from a database that is whole; once one is gone the others follow. */
   #checkSleep(podName: string, { metadata, status }: FoundationDBCluster): void {
     const serving = [...this.#pods.values()].filter(
-      (pod) => isServing(pod) && pod.metadata.labels?.[nameLabel] === metadata.name,
+      (pod) => isServing(pod) && ownerOf(pod) === metadata.name,
     );
     if (serving.length < (status?.processGroups?.length ?? 0)) return;
     // Another resource has stopped its part of the same database before.
@@ -449,8 +448,8 @@ export class Watchman {
   }
 
   /** The database is to come back from its disks and does not: what was specified wrongly is corrected for all at once. */
-  #isSoughtInVain({ metadata }: Pod): boolean {
-    const cluster = this.#clusters.get(metadata.labels?.[nameLabel] ?? "");
+  #isSoughtInVain(pod: Pod): boolean {
+    const cluster = this.#clusters.get(ownerOf(pod) ?? "");
     if (cluster === undefined || !isAdopting(cluster)) return false;
     return !this.#databases().some(({ isAvailable }) => isAvailable);
   }
@@ -481,13 +480,23 @@ export class Watchman {
 
   /** What is lost for so long that the database has made good for it is missed no more, where its operator cannot know of it: elsewhere, or in a wiped status. */
   #isOvercome(name: string, podName: string, group: ProcessGroup): boolean {
-    const owners = [name, podName].map(
-      (each) => this.#served.get(each)?.metadata.labels?.[nameLabel],
-    );
-    if (owners[0] === owners[1] && hasReported(group)) return false;
+    if (!this.#isElsewhere(name, podName) && hasReported(group)) return false;
     const isLongAgo = this.#nowMs() - (this.#lostMs.get(name) ?? Infinity) > healingMs;
     const shards = this.#theWorld().fdb.truth.replicas();
     return isLongAgo && shards.every(({ replicas }) => replicas.every(({ isLive }) => isLive));
+  }
+
+  /** Whether the pods are of different resources. */
+  #isElsewhere(name: string, podName: string): boolean {
+    return ownerOf(this.#served.get(name)) !== ownerOf(this.#served.get(podName));
+  }
+
+  /** A sidecar that restarts takes nothing from the database. Its own resource waits for it all the same. */
+  #isUp(name: string, podName: string, pod: Pod): boolean {
+    if (isServing(pod)) return true;
+    if (!this.#isElsewhere(name, podName) || !runsDatabase(pod)) return false;
+    const members = this.#outlines().flatMap((outline) => outline.members);
+    return members.some((address) => this.#podAt(address) === name);
   }
 
   #downZones(podName: string): Set<string> {
@@ -499,7 +508,7 @@ export class Watchman {
       if (!holdsData(pod) || zone === undefined || !this.#joined.has(name)) continue;
       if (this.#wasNeverSeen(name, group)) continue;
       const present = this.#pods.get(name);
-      const isDown = present === undefined || !isServing(present);
+      const isDown = present === undefined || !this.#isUp(name, podName, present);
       if (isDown && !this.#isOvercome(name, podName, group)) down.add(zone);
     }
     return down;
@@ -588,9 +597,4 @@ export class Watchman {
     if (this.#world === undefined) throw new Error("there is no world to watch");
     return this.#world;
   }
-}
-
-/** It moves data behind the scenes and costs no recovery. */
-function withoutWiggle(text: string): string {
-  return text.replace(/ perpetual_storage_wiggle=\d/, "");
 }
