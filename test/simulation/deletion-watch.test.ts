@@ -7,6 +7,7 @@ import { pods } from "../../src/kube/resource.ts";
 import type { Pod } from "../../src/kube/generated/types.ts";
 import type { Stored } from "../../src/kube/resource.ts";
 import type { KubeTransport } from "../../src/kube/transport.ts";
+import { isServing } from "../../src/sim/workloads/watched-pod.ts";
 import { Watchman } from "../../src/sim/workloads/watchman.ts";
 import { keyOfObject, minuteMs, nameOf, small, TestWorld } from "../world/world-harness.ts";
 
@@ -16,7 +17,7 @@ const yielding: KubeTransport = {
   watch: () => Promise.resolve(),
 };
 
-test("[W68] a sidecar that restarts in another resource of the database takes nothing down, a process that is gone does", async () => {
+test("[W68] a sidecar that restarts, also in another resource of the database, takes nothing down, a process that is gone does", async () => {
   await TestWorld.run({ nodes: 12 }, async (world) => {
     const watchman = new Watchman();
     watchman.watch(world.world, () => false, false, undefined);
@@ -61,10 +62,36 @@ test("[W68] a sidecar that restarts in another resource of the database takes no
     await otherImage(sidecarContainerName, "foundationdb/fdb-kubernetes-monitor:nowhere");
     await untilServing(false);
     assert.deepEqual(await found(taken), [], "its processes go on");
-    const own = (await found(podsOf("east")[1] ?? taken)).join();
-    assert.match(own, /is taken down while these are/, "its own resource waits for it");
+    assert.deepEqual(await found(podsOf("east")[1] ?? taken), [], "nor of its own resource");
     await otherImage(mainContainerName, "foundationdb/fdb-kubernetes-monitor:nowhere");
     await world.clock.advance(5_000);
     assert.match((await found(taken)).join(), /is taken down while these are/, "it is gone");
+  });
+});
+
+test("[W68] a pod whose sidecar alone is away is down when its node dies meanwhile", async () => {
+  await TestWorld.run({ nodes: 9 }, async (world) => {
+    const watchman = new Watchman();
+    watchman.watch(world.world, () => false, false, undefined);
+    await world.createCluster({ ...small, imageType: "split" });
+    await world.untilReconciled(10 * minuteMs);
+    watchman.look();
+    const [first, second] = await world.pods("storage");
+    assert.ok(first !== undefined && second !== undefined);
+    await world.during(world.world.stopOperator(), minuteMs, "the operator stops");
+    const image = "foundationdb/foundationdb-kubernetes-sidecar:7.4.6-1";
+    const body = { spec: { containers: [{ name: sidecarContainerName, image }] } };
+    const key = keyOfObject(first);
+    await world.client.patch(pods, key, body, { type: "strategic" });
+    const isAway = async (): Promise<boolean> => !isServing(await world.client.get(pods, key));
+    await world.until(isAway, "the sidecar is away");
+    const evict = () => watchman.inspectEviction(nameOf(second), () => Promise.resolve(true));
+    await evict();
+    assert.deepEqual(watchman.violations, [], "the servers of the first go on");
+    const stopping = world.world.kubelet.stopNode(first.spec?.nodeName ?? "");
+    await world.during(stopping, minuteMs, "the node stops");
+    await world.clock.advance(minuteMs);
+    await evict();
+    assert.match(watchman.violations.join(), /is taken down while these are/);
   });
 });

@@ -480,21 +480,20 @@ export class Watchman {
 
   /** What is lost for so long that the database has made good for it is missed no more, where its operator cannot know of it: elsewhere, or in a wiped status. */
   #isOvercome(name: string, podName: string, group: ProcessGroup): boolean {
-    if (!this.#isElsewhere(name, podName) && hasReported(group)) return false;
+    const isElsewhere = ownerOf(this.#served.get(name)) !== ownerOf(this.#served.get(podName));
+    if (!isElsewhere && hasReported(group)) return false;
     const isLongAgo = this.#nowMs() - (this.#lostMs.get(name) ?? Infinity) > healingMs;
     const shards = this.#theWorld().fdb.truth.replicas();
     return isLongAgo && shards.every(({ replicas }) => replicas.every(({ isLive }) => isLive));
   }
 
-  /** Whether the pods are of different resources. */
-  #isElsewhere(name: string, podName: string): boolean {
-    return ownerOf(this.#served.get(name)) !== ownerOf(this.#served.get(podName));
-  }
-
-  /** A sidecar that restarts takes nothing from the database. Its own resource waits for it all the same. */
-  #isUp(name: string, podName: string, pod: Pod): boolean {
+  /**
+   * A sidecar that restarts takes nothing from the database. The database is asked, too: nobody tells of the containers of a node
+   * that is lost meanwhile.
+   */
+  #isUp(name: string, pod: Pod): boolean {
     if (isServing(pod)) return true;
-    if (!this.#isElsewhere(name, podName) || !runsDatabase(pod)) return false;
+    if (!runsDatabase(pod)) return false;
     const members = this.#outlines().flatMap((outline) => outline.members);
     return members.some((address) => this.#podAt(address) === name);
   }
@@ -508,7 +507,7 @@ export class Watchman {
       if (!holdsData(pod) || zone === undefined || !this.#joined.has(name)) continue;
       if (this.#wasNeverSeen(name, group)) continue;
       const present = this.#pods.get(name);
-      const isDown = present === undefined || !this.#isUp(name, podName, present);
+      const isDown = present === undefined || !this.#isUp(name, present);
       if (isDown && !this.#isOvercome(name, podName, group)) down.add(zone);
     }
     return down;
