@@ -89,6 +89,32 @@ test("[U40] B12 B14 a process that is missing for a moment is waited for, one th
   );
 });
 
+const missingServers: readonly [what: string, ahead: number, gone: number, isWaitedFor: boolean][] =
+  [
+    ["one of two servers that ran ahead", 1, 0, false],
+    ["two servers that ran ahead", 2, 0, false],
+    ["a server that ran ahead beside one that is missing", 1, 1, true],
+    ["a server that is missing", 0, 1, true],
+  ];
+
+for (const [what, ahead, gone, isWaitedFor] of missingServers) {
+  test(`[U95] ${what}: the restart ${isWaitedFor ? "waits" : "does not wait"}`, () => {
+    const world = prepared({ storageServersPerPod: 2 });
+    const id = idsOf(world).find((each) => each.startsWith("storage")) ?? "";
+    const addresses = Array.from({ length: ahead + gone }, () => {
+      const name = processNameOf(world, id);
+      const { address = "" } = world.processes[name] ?? {};
+      delete world.processes[name];
+      return address;
+    });
+    const overlay = { incompatible_connections: addresses.slice(0, ahead) };
+    world.statusOverlay = { ...world.statusOverlay, ...overlay };
+    const plan = world.pass();
+    assert.equal(waitOf(plan).startsWith("UpgradeStaging"), isWaitedFor, waitOf(plan));
+    assert.equal(world.kills.length, isWaitedFor ? 0 : 1);
+  });
+}
+
 test("[U26][U40] a pod whose monitor has not taken the configuration over is waited for", () => {
   const world = new UpgradeWorld();
   world.changeSpec({ version: newVersion });

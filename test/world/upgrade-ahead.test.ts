@@ -1,5 +1,5 @@
 // Processes that restart after their pod was prepared for an incompatible upgrade, and so speak the new protocol before the others do.
-// Rules: spec/upgrade.md [U54]-[U56], [U89], [U91], [U92].
+// Rules: spec/upgrade.md [U54]-[U56], [U89], [U91], [U92], [U95].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
@@ -12,6 +12,7 @@ import {
   blockedBy,
   killsOf,
   newVersion,
+  nine,
   oldVersion,
   statusOf,
   untilBlocked,
@@ -69,6 +70,24 @@ test("[U54] more zones that run ahead than the database can lose do not hold the
       await runTwoAhead(world);
     },
   );
+});
+
+test("[U95] successors that run ahead of an announced upgrade, and are replaced as soon as nobody waits for them, do not hold the restart (long)", async () => {
+  const replacements = { enabled: true, failureDetectionTimeSeconds: 300 };
+  const automationOptions = {
+    ...nine.automationOptions,
+    replacements,
+    ignoreMissingProcessesSeconds: 300,
+  };
+  const databaseConfiguration = { redundancy_mode: "double" } as const;
+  await announcedUpgrade({ databaseConfiguration, automationOptions }, async (world) => {
+    const [stateless] = await world.pods("stateless");
+    const id = stateless?.metadata.labels?.["foundationdb.org/fdb-process-group-id"] ?? "";
+    await world.changeSpec({ processGroupsToRemove: [id] });
+    const isReplaced = async (): Promise<boolean> =>
+      (await statusOf(world, oldVersion)).cluster?.incompatible_connections?.length === 1;
+    await world.until(isReplaced, "the successor runs ahead", 10 * minuteMs);
+  });
 });
 
 test("[U56] a database that needs what ran ahead says so, and goes on after a person's restart (long)", async () => {

@@ -1,5 +1,5 @@
 // Which processes restart when all of them change their version at once, and which pods are not ready for it yet. Every
-// process group that the database misses only for a moment is waited for. Rules: spec/upgrade.md [U40]-[U46].
+// process group that the database misses only for a moment is waited for. Rules: spec/upgrade.md [U40]-[U46], [U95].
 import { unreachableAddresses } from "../view/unreachable-processes.ts";
 import type { DatabaseStatus, StatusProcess } from "../../model/database-status.ts";
 import {
@@ -11,6 +11,7 @@ import {
 import { isTest } from "../../model/process-class.ts";
 import { hasCondition } from "../../model/process-group.ts";
 import { formatVersion, parseVersion } from "../../model/version.ts";
+import { groupsMerelyAhead } from "../safety/version-refusal.ts";
 import { podConfigurationState } from "../view/pod-configuration.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
@@ -37,6 +38,7 @@ export function upgradeTargets(
   const unready: string[] = [];
   const ownIds = new Set<string>();
   const reporting = processesByInstance(snapshot, status);
+  const ahead = new Set(groupsMerelyAhead(snapshot).map(({ processGroupID }) => processGroupID));
   for (const group of draft.groups) {
     ownIds.add(group.processGroupID);
     // Testers hold nothing: they restart with the others when they can, and keep nobody waiting.
@@ -50,7 +52,7 @@ export function upgradeTargets(
     const isReady =
       pod !== undefined &&
       pod.metadata.deletionTimestamp === undefined &&
-      !hasCondition(group, "MissingProcesses") &&
+      (!hasCondition(group, "MissingProcesses") || ahead.has(group.processGroupID)) &&
       !hasCondition(group, "IncorrectSidecarImage") &&
       !hasCondition(group, "SidecarUnreachable") &&
       podConfigurationState(snapshot, draft.desired, group, pod) === "current";
