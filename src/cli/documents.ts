@@ -1,6 +1,7 @@
 // Reads the YAML or JSON documents of a file, or of the files of a folder as kubectl does, with errors that a person can act on: file, document and line.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { text as textOf } from "node:stream/consumers";
 import type { Document } from "yaml";
 import type { KubeObject } from "../kube/object.ts";
 import { CommandError } from "../env/command-error.ts";
@@ -23,7 +24,7 @@ export async function readDocuments(
     for (const each of filesOf(file)) documents.push(await readDocuments(each, fill));
     return documents.flat();
   }
-  const text = fill(readText(file));
+  const text = fill(await readText(file));
   const { parseAllDocuments } = await import("yaml");
   const documents = notTooDeep(file, () => parseAllDocuments(text, { uniqueKeys: true }));
   if (!Array.isArray(documents)) return [];
@@ -93,9 +94,11 @@ function tooDeep(place: string): CommandError {
   );
 }
 
-function readText(file: string): string {
+async function readText(file: string): Promise<string> {
   try {
-    return readFileSync(file === "-" ? 0 : file, "utf8");
+    // As a stream: what is read at once fails with EAGAIN where nobody has written yet and whoever shares the pipe does not block.
+    if (file === "-") return process.stdin.readableEnded ? "" : await textOf(process.stdin);
+    return readFileSync(file, "utf8");
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     const why = code === "ENOENT" ? "there is no such file" : String(code);

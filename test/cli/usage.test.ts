@@ -1,9 +1,21 @@
 // The command line as a whole: exit codes, folders, help, and specs that are refused.
 import { strict as assert } from "node:assert";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { runCommand } from "./run-command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "fdb-operator-usage-"));
@@ -93,4 +105,26 @@ test("[CLI3] dev --once ends at once with the reason when the operator refuses a
     /^fdb-operator: not valid: refused: spec\.processes\.general\.customParameters\[1\]: knob_a is given twice \(keep one of the two\)\n$/,
   );
   assert.ok(performance.now() - startedMs < 60_000, "it did not wait for the time limit");
+});
+
+test("[CLI21] standard input may come late, through a pipe that does not block", async () => {
+  const path = join(folder, "pipe");
+  execFileSync("mkfifo", [path]);
+  const input = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const writer = openSync(path, constants.O_WRONLY);
+  const main = join(import.meta.dirname, "../../src/cli/main.ts");
+  const child = spawn(process.execPath, [main, "validate", "-f", "-"], {
+    stdio: [input, "pipe", "pipe"],
+  });
+  closeSync(input);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
+  }
+  // It has begun to read by then, as a rule.
+  await setTimeout(1_500);
+  writeSync(writer, cluster("late"));
+  closeSync(writer);
+  const [code] = (await once(child, "close")) as [number];
+  assert.deepEqual([code, output], [0, "-: FoundationDBCluster late: valid\n"]);
 });
