@@ -358,7 +358,7 @@ test("[BKT13] `validate` refuses the same, and takes the example without a warni
   const text = [exampleText("replacement-buckets.yaml"), ...wrong].join("\n---\n");
   const result = await runCommand(["validate", "-f", "-"], text);
   assert.equal(result.code, 1);
-  assert.match(result.stdout, /^.*FoundationDBCluster sample: valid\n/);
+  assert.match(result.stdout, /^.*FoundationDBCluster sample: valid\n/, result.stderr);
   for (const [field] of mistakes) assert.ok(result.stdout.includes(`${bucketPath}.${field}: `));
 });
 
