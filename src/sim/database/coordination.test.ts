@@ -239,6 +239,21 @@ test("[FDB6] an incompatible upgrade: all killed at once, the database comes bac
   assert.deepEqual(sample.fdb.truth.dataLost(), []);
 });
 
+test("[FDB86] a client learns the protocol of a coordinator that it does not understand, with a quorum and without", async () => {
+  const sample = await startPlain();
+  await sample.pass(40);
+  sample.cluster.restart("log-1", { version: "7.4.1" });
+  await sample.pass(10);
+  const told = async (): Promise<unknown> =>
+    (await sample.status()).client?.coordinators?.coordinators?.map(
+      ({ protocol, reachable }) => `${protocol} ${reachable}`,
+    );
+  const [ahead, behind] = ["0fdb00b074000000 false", "0fdb00b073000000 true"];
+  assert.deepEqual(await told(), [ahead, behind, behind]);
+  sample.cluster.stop("log-2");
+  assert.deepEqual(await told(), [ahead, "undefined false", behind]);
+});
+
 test("[FDB6] with a majority of coordinators upgraded the old line is an island", async () => {
   const sample = await startPlain();
   await sample.pass(40);

@@ -12,6 +12,8 @@ import type { ServerInstance } from "./server-instance.ts";
 export interface CoordinatorAnswer {
   address: NetworkAddress;
   instance: ServerInstance | undefined;
+  /** Of the process at the address, also of one that is not understood. */
+  version: string | undefined;
 }
 
 /** Who answers a process or client of the given version at each coordinator address. */
@@ -24,7 +26,11 @@ export function askCoordinators(
   return connection.coordinators.map((address) => {
     const instance = answering(fabric, address, from);
     const isUsable = instance !== undefined && isProtocolCompatible(instance.version, version);
-    return { address, instance: isUsable ? instance : undefined };
+    return {
+      address,
+      instance: isUsable ? instance : undefined,
+      version: instance?.version,
+    };
   });
 }
 

@@ -63,9 +63,9 @@ export function buildStatus(request: StatusRequest): DatabaseStatus {
     client: {
       cluster_file: { path: request.clusterFilePath, up_to_date: true },
       coordinators: {
-        coordinators: answers.map(({ address, instance }) => ({
+        coordinators: answers.map(({ address, instance, version }) => ({
           address: formatAddress(address),
-          ...(instance ? { protocol: `0${protocolVersion(instance.version)}` } : {}),
+          ...(version === undefined ? {} : { protocol: `0${protocolVersion(version)}` }),
           reachable: instance !== undefined,
         })),
         quorum_reachable: hasQuorum,
