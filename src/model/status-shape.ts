@@ -184,7 +184,7 @@ const cluster = record({
 
 const client = record({
   coordinators: record({
-    coordinators: list(record({ address: text, reachable: flag }, ["address"])),
+    coordinators: list(record({ address: text, protocol: text, reachable: flag }, ["address"])),
     quorum_reachable: flag,
   }),
   database_status: record({ available: flag, healthy: flag }),

@@ -12,6 +12,7 @@ import {
   isProtocolCompatible,
   isSupported,
   isVersionChangeAllowed,
+  lineOfProtocol,
   parseVersion,
   supportsStorageEngine,
 } from "./version.ts";
@@ -72,6 +73,18 @@ test("[M4] a version may go back only within its protocol", () => {
   assert.ok(isVersionChangeAllowed(version("7.3.63"), version("7.3.1")));
   assert.ok(isVersionChangeAllowed(version("7.1.63"), version("7.3.1")));
   assert.ok(!isVersionChangeAllowed(version("7.3.1"), version("7.1.63")));
+});
+
+test("[M66] a protocol names a line of versions", () => {
+  const lines = ["0fdb00b071010000", "fdb00b074000000", "0FDB00B080000000"].map(lineOfProtocol);
+  assert.deepEqual(lines, [
+    { major: 7, minor: 1 },
+    { major: 7, minor: 4 },
+    { major: 8, minor: 0 },
+  ]);
+  for (const text of ["", "Unknown", "0fdb00a400040001", "0fdb00b07400000"]) {
+    assert.equal(lineOfProtocol(text), undefined, text);
+  }
 });
 
 test("[M6] capabilities begin at their versions", () => {

@@ -1,5 +1,5 @@
 // FoundationDB versions: reading, order, protocol compatibility, and which version can do what.
-// Carries the rules M1 to M6 of spec/model.md.
+// Carries the rules M1 to M6 and M66 of spec/model.md.
 
 export interface Version {
   major: number;
@@ -72,6 +72,13 @@ type Line = Pick<Version, "major" | "minor">;
 /** FoundationDB can go back by one line: a server does not start on files of any later one. */
 export function canReadFilesOf(version: Line, writer: Line): boolean {
   return writer.major === version.major && writer.minor - version.minor <= 1;
+}
+
+/** The line of versions that speaks a protocol as the status writes it: 0fdb00b074000000 is that of 7.4. */
+export function lineOfProtocol(text: string): Line | undefined {
+  const [, major, minor] = /^0*fdb00b0([0-9a-f])([0-9a-f])[0-9a-f]{6}$/i.exec(text) ?? [];
+  if (major === undefined || minor === undefined) return undefined;
+  return { major: parseInt(major, 16), minor: parseInt(minor, 16) };
 }
 
 /** The newest line of versions that this operator was made for. */

@@ -224,6 +224,10 @@ const changing: readonly Run[] = [
     `kubectl fdb exec -c sample -- fdbcli --exec "kill; kill $(kubectl get ${pod} -o jsonpath='{.status.podIP}'):4501; sleep 5"`,
   ],
   inPod('fdbcli --exec "kill; kill all; sleep 5"'),
+  [
+    "kubectl exec POD -c foundationdb -- pkill fdbserver",
+    `kubectl exec ${pod} -c foundationdb -- pkill fdbserver`,
+  ],
   ["", "kubectl wait --for=condition=Reconciled --timeout=5m fdb/sample"],
 ];
 

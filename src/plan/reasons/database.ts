@@ -126,7 +126,9 @@ export const databaseReasons = {
       "their pods were prepared, and so run the new version already. The operator restarts " +
       "nothing on a database that is not available; restart the others yourself with `fdbcli " +
       '--exec "kill; kill all; sleep 5"` in a pod that runs the old version, and the upgrade goes ' +
-      "on.",
+      "on. Where one coordinator runs the new version already and others are lost, that command " +
+      "finds nobody to restart: the remedy names the pods of the coordinators that still answer, " +
+      "for `kubectl exec POD -c foundationdb -- pkill fdbserver`.",
     remedy:
       "Look at the pods of the coordinators and at `fdbcli --exec 'status details'` in one of " +
       "them.",

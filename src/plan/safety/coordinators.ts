@@ -82,7 +82,11 @@ function hostsInResource({ status }: SafetyView["cluster"]): readonly string[] {
 }
 
 /** Addresses and names that belong to the group: those it has, those it had, and the name of its pod. */
-function hostsOfGroup(view: SafetyView, status: DatabaseStatus, group: ProcessGroup): string[] {
+export function hostsOfGroup(
+  view: SafetyView,
+  status: DatabaseStatus,
+  group: ProcessGroup,
+): string[] {
   const { shape, podName } = viewOf(view).of(group);
   const processes = processesOfInstance(view, status, group.processGroupID);
   return [

@@ -42,5 +42,5 @@ function isSilentDatabase(snapshot: Snapshot, status: StatusFields): boolean | "
 function areClientsIncompatible(snapshot: Snapshot, status: StatusFields): boolean | "unknown" {
   const running = status.runningVersion ?? snapshot.cluster.spec.version;
   const { kind } = upgradeVerdict(snapshot, running);
-  return kind === "unknown" ? "unknown" : kind === "held";
+  return kind === "unknown" || kind === "needed" ? "unknown" : kind === "held";
 }

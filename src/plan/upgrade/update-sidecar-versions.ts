@@ -34,6 +34,7 @@ export function updateSidecarVersions(snapshot: Snapshot, draft: Draft): StepRes
   const verdict = upgradeVerdict(snapshot, running);
   switch (verdict.kind) {
     case "allowed":
+    case "needed":
       return stage(snapshot, draft, running);
     case "none":
       return takeBack(snapshot, draft, isolated(snapshot, draft), spec.version);

@@ -18,7 +18,8 @@ import { groupsAhead } from "../safety/version-refusal.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nothing } from "../step.ts";
 import type { Draft, StepResult } from "../step.ts";
-import { unstagedPods } from "./upgrade-staging.ts";
+import { outageHold } from "./upgrade-outage.ts";
+import { stagingHold, unstagedPods } from "./upgrade-staging.ts";
 import { unannounced, upgradeTargets } from "./upgrade-targets.ts";
 import type { UpgradeTargets } from "./upgrade-targets.ts";
 import { upgradeVerdict } from "./upgrade-verdict.ts";
@@ -32,11 +33,12 @@ export function upgradeBounce(snapshot: Snapshot, draft: Draft): StepResult {
   const { spec } = snapshot.cluster;
   const running = draft.status.runningVersion ?? spec.version;
   // What else there is to say, checkClientCompatibility says.
-  if (upgradeVerdict(snapshot, running).kind !== "allowed") return nothing;
+  const { kind } = upgradeVerdict(snapshot, running);
+  if (kind !== "allowed" && kind !== "needed") return nothing;
   const what = `All processes have to change from version ${running} to ${spec.version}`;
   if (!automationOf(spec).killProcesses) return { waits: [heldWait(step, disabled, what)] };
   // What else there is to say, updateSidecarVersions says.
-  if (restartEntriesWait(snapshot) !== undefined) return nothing;
+  if (kind !== "needed" && restartEntriesWait(snapshot) !== undefined) return nothing;
   const unstaged = unstagedPods(snapshot, draft.groups, (group, live) =>
     draft.desired.sidecarImage(group, live),
   );
@@ -134,17 +136,6 @@ function dangerHold(snapshot: Snapshot, evidence: Evidence, running: string): Ho
   return hold("RestartHeld", danger, remedy, 5_000);
 }
 
-/** Nothing is restarted on a database that is not available, so a person has to, when what ran ahead took it down. */
-function outageHold(snapshot: Snapshot, held: Hold): Hold {
-  const ahead = groupsAhead(snapshot).map((group) => group.processGroupID);
-  if (held.reason !== "DatabaseUnavailable" || ahead.length === 0) return held;
-  const message = `${held.message}. It may need ${nameList(ahead)}, which run the new version already`;
-  return hold(held.reason, message, outageRemedy, 2_000);
-}
-
-const outageRemedy =
-  'Restart the others: run `fdbcli --exec "kill; kill all; sleep 5"` in a pod that runs the old version.';
-
 /** Nothing is announced before the restart would be allowed. */
 function unpreparedHold(
   { unready }: UpgradeTargets,
@@ -153,14 +144,6 @@ function unpreparedHold(
 ): Hold {
   if (isTold) return stagingHold("process groups", unready);
   return danger ?? stagingHold("pods", []);
-}
-
-function stagingHold(kind: string, names: readonly string[]): Hold {
-  const rest = names.length === 0 ? "the ConfigMap" : `${kind}: ${nameList(names)}`;
-  const message = `Not prepared yet: ${rest}`;
-  const remedy =
-    "Nothing: usually this takes a minute. If not, look at the sidecars of the pods: their image may not come.";
-  return hold("UpgradeStaging", message, remedy, 2_000);
 }
 
 function othersHold(ids: readonly string[]): Hold {

@@ -11,6 +11,7 @@ import { isStateful } from "../../model/process-class.ts";
 import { conditionOf, hasCondition, isReadyForRemoval } from "../../model/process-group.ts";
 import { formatVersion, parseVersion } from "../../model/version.ts";
 import { announcedVersion, startableVersion } from "../view/pod-binaries.ts";
+import { hold } from "../hold.ts";
 import type { Hold } from "../hold.ts";
 import { restartObstacle } from "../restart/bounce-safety.ts";
 import { isLost } from "../restart/bounce-targets.ts";
@@ -21,6 +22,7 @@ import { viewOf } from "../view/cluster-view.ts";
 import { sidecarImageFor } from "../view/sidecar-image.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
+import { nameList } from "../wait.ts";
 import { upgradeVerdict } from "./upgrade-verdict.ts";
 
 type SidecarImages = (group: ProcessGroup, live: Stored<Pod>) => string;
@@ -107,4 +109,12 @@ export function isAwaited(snapshot: Snapshot, group: ProcessGroup): boolean {
   const sinceSeconds = conditionOf(group, "MissingPod")?.timestamp ?? Infinity;
   const { ignoreMissingProcessesSeconds } = automationOf(snapshot.cluster.spec);
   return snapshot.nowMs / 1000 - sinceSeconds <= ignoreMissingProcessesSeconds;
+}
+
+export function stagingHold(kind: string, names: readonly string[]): Hold {
+  const rest = names.length === 0 ? "the ConfigMap" : `${kind}: ${nameList(names)}`;
+  const message = `Not prepared yet: ${rest}`;
+  const remedy =
+    "Nothing: usually this takes a minute. If not, look at the sidecars of the pods: their image may not come.";
+  return hold("UpgradeStaging", message, remedy, 2_000);
 }

@@ -1,5 +1,6 @@
 // Whether a cluster may go from the version that it runs to the version that its resource wants, and in which way.
-// Rules: spec/upgrade.md [U1]-[U6], [U39].
+// Rules: spec/upgrade.md [U1]-[U6], [U39], [U95].
+import { isAvailable } from "../../model/availability.ts";
 import { isVersionChangeAllowed, parseVersion } from "../../model/version.ts";
 import { processesOf } from "../../model/locality.ts";
 import { upgradeStateOf } from "../view/running-version.ts";
@@ -8,6 +9,7 @@ import type { Snapshot } from "../snapshot.ts";
 import { unsupportedClients } from "./unsupported-clients.ts";
 import type { UnsupportedClient } from "./unsupported-clients.ts";
 import { preparedVersions } from "../safety/prepared-versions.ts";
+import { groupsAhead } from "../safety/version-refusal.ts";
 
 export type UpgradeVerdict =
   /** The wanted version runs. */
@@ -22,6 +24,8 @@ export type UpgradeVerdict =
   | { kind: "held"; clients: readonly UnsupportedClient[] }
   /** The database does not say who its clients are. */
   | { kind: "unknown" }
+  /** Nor can it, before this upgrade: coordinators ran ahead, and without them no majority is left. */
+  | { kind: "needed" }
   /** All processes change at once, after everything has been prepared. */
   | { kind: "allowed" };
 
@@ -38,13 +42,25 @@ export function upgradeVerdict(snapshot: Snapshot, runningVersion: string): Upgr
   if (spec.ignoreUpgradabilityChecks === true) return { kind: "allowed" };
   const status = databaseStatus(snapshot);
   const clients = status && unsupportedClients(status, spec, target, snapshot.agentHosts);
-  if (clients === undefined) return { kind: "unknown" };
+  if (clients === undefined) return { kind: isNeeded(snapshot) ? "needed" : "unknown" };
   return clients.length > 0 ? { kind: "held", clients } : { kind: "allowed" };
 }
 
+/** Whether nobody would ever tell who the clients are, and none were known that could not follow. */
+function isNeeded(snapshot: Snapshot): boolean {
+  const status = databaseStatus(snapshot);
+  const coordinators = status?.client?.coordinators;
+  if (coordinators === undefined || coordinators.quorum_reachable === true) return false;
+  return (
+    !isAvailable(status) &&
+    snapshot.facts.clientsIncompatible === undefined &&
+    groupsAhead(snapshot).length > 0
+  );
+}
+
 /** All processes must change at once. */
-export function isIncompatibleUpgrade(verdict: UpgradeVerdict): boolean {
-  return verdict.kind === "held" || verdict.kind === "unknown" || verdict.kind === "allowed";
+export function isIncompatibleUpgrade({ kind }: UpgradeVerdict): boolean {
+  return kind === "held" || kind === "unknown" || kind === "needed" || kind === "allowed";
 }
 
 // An upgrade that was overtaken by another wish, also by the wish for the old version, just when all processes restarted:
