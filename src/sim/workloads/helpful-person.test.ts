@@ -25,6 +25,10 @@ async function actsFor(wait: Wait, kill = async (): Promise<void> => {}): Promis
         patch: async (_: unknown, key: { name: string }, body: object) =>
           void acts.push(`${key.name} ${JSON.stringify(body)}`),
       },
+      pods: {
+        run: async ({ pod, command }: { pod: string; command: string[] }) =>
+          void acts.push(`${pod} ${command.join(" ")}`),
+      },
       fdb: { truth: { databases: () => [{ isConfigured: true, connectionString: "a:b@c:1" }] } },
     },
     watchman: { noteDisturbance: () => acts.push("disturbance") },
@@ -84,6 +88,18 @@ test("[W123] what ran ahead of a database that needs it is followed by the other
   assert.deepEqual(acts, ["disturbance", "kill 10.1.0.1:4501 10.1.0.2:4501", "close"]);
   const refused = await actsFor(wait, () => Promise.reject(namedFdbError(1031)));
   assert.deepEqual(refused, ["disturbance", "close"], "it is tried again at the next look");
+});
+
+test("[W123] where no majority of the coordinators is left, those that the remedy names are restarted in their pods", async () => {
+  const message = "It may need log-1, which run the new version already";
+  const remedy =
+    "Run `kubectl exec POD -c foundationdb -- pkill fdbserver` for each of life-log-2, life-log-3 and 10.1.0.9:4501. Then more.";
+  const acts = await actsFor({ reason: "DatabaseUnavailable", message, remedy });
+  assert.deepEqual(acts, [
+    "disturbance",
+    "life-log-2 pkill fdbserver",
+    "life-log-3 pkill fdbserver",
+  ]);
 });
 
 test("[W123] where too few fault domains let no storage server change its engine, they are replaced", async () => {

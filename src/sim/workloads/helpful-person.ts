@@ -1,6 +1,7 @@
 // A person who looks at a cluster that does not come to rest and does what the operator says only a person can do.
 // Rules: spec/world.md [W123].
 import { isFdbError } from "../../fdb/error.ts";
+import { isKubeError } from "../../kube/error.ts";
 import { keyOf } from "../../kube/path.ts";
 import { persistentVolumeClaims } from "../../kube/resource.ts";
 import { namespace } from "./life-terms.ts";
@@ -60,8 +61,11 @@ export async function followRemedies(life: LifeScene): Promise<void> {
     if (waits.some(({ reason }) => reason === "StorageEngineMigrationPaused")) {
       await resumeMigration(life);
     }
-    if (waits.some(({ message }) => message?.includes("which run the new version already"))) {
-      await life.during(restartOthers(life, name), "a person's restart");
+    const ahead = waits.find(({ message }) => message?.includes("run the new version already"));
+    if (ahead !== undefined) {
+      const pods = podsToRestart(ahead);
+      const restart = pods === undefined ? restartOthers(life, name) : restartIn(life, pods);
+      await life.during(restart, "a person's restart");
     }
   }
 }
@@ -121,6 +125,26 @@ async function tellConnectionString(life: LifeScene, name: string): Promise<void
   if (found === undefined) return;
   life.note(`person: tells ${name} the connection string`);
   await life.patch(name, { seedConnectionString: found.connectionString });
+}
+
+/** Where no majority of the coordinators is left, the wait names the pods of those that still answer. */
+function podsToRestart({ remedy = "" }: Wait): string[] | undefined {
+  const [, names] = /pkill fdbserver` for each of (.+?)\. /.exec(remedy) ?? [];
+  return names?.split(/, | and /).filter((name) => /^[a-z0-9-]+$/.test(name));
+}
+
+async function restartIn(life: LifeScene, pods: readonly string[]): Promise<void> {
+  life.watchman.noteDisturbance();
+  for (const pod of pods) {
+    const place = { namespace, pod, container: "foundationdb" };
+    try {
+      await life.world.pods.run({ ...place, command: ["pkill", "fdbserver"], timeoutMs });
+      life.note(`person: restarts ${pod}, which follows the coordinators that ran ahead`);
+    } catch (error) {
+      // A pod that does not run just now is looked at again later.
+      if (!isKubeError(error)) throw error;
+    }
+  }
 }
 
 /** A database that needs what ran ahead of it to the next version follows. */
