@@ -1,4 +1,4 @@
-// Who tries to take part in the database with a protocol that it does not speak. Rules: spec/upgrade.md [U51], [U90], [U95].
+// Who tries to take part in the database with a protocol that it does not speak. Rules: spec/upgrade.md [U51], [U90], [U96].
 import { parseAddress, processNumberAt } from "./address.ts";
 import type { ProcessAddress } from "./address.ts";
 import type { DatabaseStatus } from "./database-status.ts";

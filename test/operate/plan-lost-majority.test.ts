@@ -1,4 +1,4 @@
-// Coordinators that ran ahead of an incompatible upgrade while others are lost, on plain objects. Rules: spec/upgrade.md [U95].
+// Coordinators that ran ahead of an incompatible upgrade while others are lost, on plain objects. Rules: spec/upgrade.md [U96].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import {
@@ -70,7 +70,7 @@ const cases: readonly [found: readonly Coordinator[], restarted: string | undefi
 ];
 for (const [found, restarted] of cases) {
   const what = restarted === undefined ? "no restart is asked for" : "some are to be restarted";
-  test(`[U95] coordinators that are ${found.join(", ")}: ${what}`, () => {
+  test(`[U96] coordinators that are ${found.join(", ")}: ${what}`, () => {
     const world = prepared();
     const plan = world.plan({ database: silent(world, found) });
     assert.deepEqual(
@@ -85,7 +85,7 @@ for (const [found, restarted] of cases) {
   });
 }
 
-test("[U95] an upgrade that clients hold stays held", () => {
+test("[U96] an upgrade that clients hold stays held", () => {
   const world = prepared();
   const database = silent(world, ["ahead", "gone", "behind"]);
   const plan = world.plan({ database, facts: { clientsIncompatible: world.nowMs - 1_000 } });
@@ -93,7 +93,7 @@ test("[U95] an upgrade that clients hold stays held", () => {
   assert.match(plan.status.observedSince?.clientsIncompatible ?? "", /^\d{4}-/);
 });
 
-test("[U95] a version that was taken back and is wished for again is announced first", () => {
+test("[U96] a version that was taken back and is wished for again is announced first", () => {
   const world = prepared();
   const { spec, status } = world.cluster;
   assert.ok(status && world.configMap?.data);

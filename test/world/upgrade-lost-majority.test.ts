@@ -1,5 +1,5 @@
 // A coordinator that runs ahead of an incompatible upgrade, and another one that is lost meanwhile: no majority is left, and no
-// cluster controller lists who runs ahead. Rules: spec/upgrade.md [U95].
+// cluster controller lists who runs ahead. Rules: spec/upgrade.md [U96].
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { ClusterSpec } from "../../src/api/cluster.ts";
@@ -81,14 +81,14 @@ for (const imageType of ["unified", "split"] as const) {
   const upgrade = imageType === "split" ? prepareSplit : announceUpgrade;
   const spec: Partial<ClusterSpec> = { ...double, imageType };
 
-  test(`[U95] a coordinator that ran ahead and another one that is lost: the wait names what a person restarts, and the upgrade goes on (${imageType}) (long)`, async () => {
+  test(`[U96] a coordinator that ran ahead and another one that is lost: the wait names what a person restarts, and the upgrade goes on (${imageType}) (long)`, async () => {
     await upgradeWorld({ spec, nodes: 8 }, async (world) => {
       await upgrade(world);
       await assertToldAndFollowed(world, await loseMajority(world));
     });
   });
 
-  test(`[U95] a coordinator that is made again meanwhile starts with the new version (${imageType}) (long)`, async () => {
+  test(`[U96] a coordinator that is made again meanwhile starts with the new version (${imageType}) (long)`, async () => {
     await upgradeWorld({ spec, nodes: 8 }, async (world) => {
       await upgrade(world);
       const third = await loseMajority(world);

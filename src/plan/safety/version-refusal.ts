@@ -39,7 +39,7 @@ export function versionRefusal(
 }
 
 // Process groups of which a server ran ahead in an incompatible upgrade: its process restarted after its pod had been prepared,
-// speaks the new protocol and is lost to the others until they restart too. Rules: spec/upgrade.md [U54], [U90], [U95].
+// speaks the new protocol and is lost to the others until they restart too. Rules: spec/upgrade.md [U54], [U90], [U96].
 /** None while no status is seen. */
 export function groupsAhead(view: SafetyView): readonly ProcessGroup[] {
   return groupsWithAhead(view).map(({ group }) => group);

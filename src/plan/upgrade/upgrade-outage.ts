@@ -1,5 +1,5 @@
 // What a person does when processes that ran ahead of an upgrade took the database down: nothing is restarted by itself on a
-// database that is not available. Step bounceProcesses, in upgrades. Rules: spec/upgrade.md [U56], [U95].
+// database that is not available. Step bounceProcesses, in upgrades. Rules: spec/upgrade.md [U56], [U96].
 import { hostOf } from "../../model/address.ts";
 import type { DatabaseStatus } from "../../model/database-status.ts";
 import { lineOfProtocol, parseVersion } from "../../model/version.ts";

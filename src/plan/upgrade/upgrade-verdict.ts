@@ -1,5 +1,5 @@
 // Whether a cluster may go from the version that it runs to the version that its resource wants, and in which way.
-// Rules: spec/upgrade.md [U1]-[U6], [U39], [U95].
+// Rules: spec/upgrade.md [U1]-[U6], [U39], [U96].
 import { isAvailable } from "../../model/availability.ts";
 import { isVersionChangeAllowed, parseVersion } from "../../model/version.ts";
 import { processesOf } from "../../model/locality.ts";
