@@ -27,8 +27,11 @@ function staged(spec: Spec = locked): Scene {
   assert.ok(current);
   scene.rest = { ...scene.rest, configMap: { ...current, data } };
   for (const pod of scene.pods.values()) {
-    const sidecar = pod.spec?.containers.find((each) => each.name !== "foundationdb");
-    if (sidecar) sidecar.image = `foundationdb/fdb-kubernetes-monitor:${target}`;
+    const lists = [pod.spec?.containers ?? [], pod.status?.containerStatuses ?? []];
+    for (const each of lists.flat()) {
+      if (each.name !== "foundationdb")
+        each.image = `foundationdb/fdb-kubernetes-monitor:${target}`;
+    }
     const processClass = pod.metadata.labels?.["foundationdb.org/fdb-process-class"] ?? "";
     const text = data[`fdbmonitor-conf-${processClass}-json`] ?? "";
     pod.metadata.annotations = {

@@ -246,6 +246,49 @@ test("[U22] a sidecar that does not start with the new image holds the announcem
   assert.match(waitOf(plan, "bounceProcesses"), new RegExp(`UpgradeStaging: .*${name}`));
 });
 
+/** How nodes name an image: as it was given, with what the name leaves out, or not at all. */
+const spellings: readonly ((image: string) => string)[] = [
+  (image) => image,
+  (image) => `docker.io/${image}`,
+  () => "sha256:4cdf40d25a11",
+  () => "docker.io/foundationdb/fdb-kubernetes-monitor:latest",
+];
+
+for (const [index, nameOf] of spellings.entries()) {
+  test(`[U22][U36] a sidecar that its node still tells of as it was is no new one (spelling ${index + 1})`, () => {
+    const world = new UpgradeWorld();
+    world.areKubeletsAtOnce = false;
+    // Nodes name what runs before the upgrade alike.
+    world.restartSidecars(undefined, nameOf);
+    world.changeSpec({ version: newVersion });
+    world.pass();
+    assert.equal(world.imageChanges.length, world.pods.size);
+    const plan = world.pass();
+    assert.equal(world.announced(), oldVersion, "every sidecar is the old one, and ready");
+    assert.match(waitOf(plan, "bounceProcesses"), /^UpgradeStaging: /);
+    const [last = ""] = world.pods.keys();
+    world.restartSidecars(({ metadata }) => metadata.name !== last, nameOf);
+    world.pass();
+    assert.equal(world.announced(), oldVersion);
+    world.restartSidecars(undefined, nameOf);
+    world.pass();
+    assert.equal(world.announced(), newVersion);
+  });
+}
+
+test("[U22] a sidecar of a version that was overtaken is not the wanted one", () => {
+  const world = new UpgradeWorld();
+  world.changeSpec({ version: "7.3.27" });
+  world.pass();
+  world.areKubeletsAtOnce = false;
+  world.changeSpec({ version: newVersion });
+  for (let count = 0; count < 3; count += 1) world.pass();
+  assert.notEqual(world.announced(), newVersion);
+  world.restartSidecars();
+  world.pass();
+  assert.equal(world.announced(), newVersion);
+});
+
 test("[U86] another version of the new line is named when no pod runs with a copied binary any more", () => {
   const world = new UpgradeWorld({ automationOptions: { deletionMode: "None" } });
   world.changeSpec({ version: newVersion });

@@ -161,12 +161,12 @@ export class PlanWorld {
           phase: "Running",
           podIP,
           podIPs: [{ ip: podIP }],
-          containerStatuses: containers.map(({ name }) => ({
+          containerStatuses: containers.map(({ name, image = "" }) => ({
             name,
             ready: true,
             restartCount: 0,
-            image: "",
-            imageID: "",
+            image,
+            imageID: `id of ${image}`,
           })),
         },
       };

@@ -27,6 +27,8 @@ export class UpgradeWorld extends PlanWorld {
   readonly kills: DisruptiveKill[] = [];
   readonly imageChanges: string[] = [];
   clients: SupportedVersion[] = [];
+  /** Whether a sidecar runs its new image as soon as it is told to, and its node tells so. */
+  areKubeletsAtOnce = true;
 
   /** Reconciled at the old version; nothing about the new one has happened yet. */
   constructor(spec: Partial<ClusterSpec> = {}) {
@@ -68,6 +70,25 @@ export class UpgradeWorld extends PlanWorld {
       container.name === action.container ? { ...container, image: action.image } : container,
     );
     this.pods.set(action.basis.name, { ...pod, spec: { ...pod.spec, containers } });
+    if (this.areKubeletsAtOnce) this.restartSidecars(({ metadata }) => metadata === pod.metadata);
+  }
+
+  /** Sidecars run the images that their pods name, and their nodes know these by the names that `nameOf` gives. */
+  restartSidecars(
+    isChosen: (pod: Stored<Pod>) => boolean = () => true,
+    nameOf: (image: string) => string = (image) => image,
+  ): void {
+    for (const pod of [...this.pods.values()].filter(isChosen)) {
+      const sidecar = pod.spec?.containers.find(({ name }) => name === sidecarContainerName);
+      const { image = "" } = sidecar ?? {};
+      const containerStatuses = pod.status?.containerStatuses?.map((status) =>
+        status.name === sidecarContainerName
+          ? { ...status, image: nameOf(image), imageID: `id of ${image}` }
+          : status,
+      );
+      const status = { ...pod.status, ...(containerStatuses && { containerStatuses }) };
+      this.pods.set(pod.metadata.name ?? "", { ...pod, status });
+    }
   }
 
   /** Monitors of prepared pods take over what the ConfigMap says. */

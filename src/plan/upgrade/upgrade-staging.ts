@@ -20,6 +20,7 @@ import { preparedVersions } from "../safety/prepared-versions.ts";
 import { groupsAhead } from "../safety/version-refusal.ts";
 import { viewOf } from "../view/cluster-view.ts";
 import { sidecarImageFor } from "../view/sidecar-image.ts";
+import { runsSidecarImage } from "../view/sidecar-run.ts";
 import { databaseStatus } from "../snapshot.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { nameList } from "../wait.ts";
@@ -97,7 +98,11 @@ export function unstagedPods(
     if (!isAwaited(snapshot, group)) return [];
     const { podName, pod, shape } = viewOf(snapshot).of(group);
     if (pod === undefined || shape === undefined) return [podName];
-    const isStaged = shape.sidecarImage === imageOf(group, pod) && shape.isSidecarReady;
+    const image = imageOf(group, pod);
+    const isStaged =
+      shape.sidecarImage === image &&
+      shape.isSidecarReady &&
+      runsSidecarImage(snapshot, pod, image);
     return isStaged ? [] : [podName];
   });
 }

@@ -1,13 +1,12 @@
 // A pod whose sidecar restarts is not ready for a while, and a pod that is not ready has no DNS name. Where coordinators
 // are known by such names, their sidecars restart in waves, so that clients find a majority of them at any time.
-// Rules: spec/upgrade.md [U34]-[U36].
-import { tagOf } from "../../build/images.ts";
-import { mainContainerName, sidecarContainerName } from "../../build/normalise.ts";
+// Rules: spec/upgrade.md [U34], [U35].
 import type { Pod } from "../../kube/generated/types.ts";
 import type { Stored } from "../../kube/resource.ts";
 import { parseAddress } from "../../model/address.ts";
 import { coordinatorsOf } from "../../model/connection-string.ts";
 import { shapeOfPod } from "../view/pod-shape.ts";
+import { runsSidecarImage } from "../view/sidecar-run.ts";
 import type { Snapshot } from "../snapshot.ts";
 
 export interface ImageChange {
@@ -32,7 +31,7 @@ export function nextWave<T extends ImageChange>(
     names.some((name) => name.startsWith(`${metadata.name}.`));
   const isAway = ({ pod, image }: ImageChange): boolean =>
     shapeOfPod(snapshot, pod).sidecarImage === image
-      ? !isRunning(snapshot, pod, image)
+      ? !isReady(pod) || !runsSidecarImage(snapshot, pod, image)
       : !isReady(pod);
   const minority = Math.max(1, Math.floor((names.length - 1) / 2));
   const away = all.filter((change) => isCoordinator(change.pod) && isAway(change));
@@ -48,21 +47,4 @@ export function nextWave<T extends ImageChange>(
 function isReady(pod: Stored<Pod>): boolean {
   const statuses = pod.status?.containerStatuses ?? [];
   return statuses.length > 0 && statuses.every((status) => status.ready);
-}
-
-/**
- * Whether the pod is ready with the new sidecar. The name under which a node knows an image may be another one; then the
- * sidecar tells itself (split image), or it runs something else than the main container (unified image).
- */
-function isRunning(snapshot: Snapshot, pod: Stored<Pod>, image: string): boolean {
-  if (!isReady(pod)) return false;
-  const statuses = pod.status?.containerStatuses ?? [];
-  const [main, sidecar] = [mainContainerName, sidecarContainerName].map((name) =>
-    statuses.find((status) => status.name === name),
-  );
-  const tag = tagOf(image);
-  if (tag !== undefined && tagOf(sidecar?.image ?? "") === tag) return true;
-  if (shapeOfPod(snapshot, pod).imageType === "unified") return main?.imageID !== sidecar?.imageID;
-  const said = snapshot.sidecars.get(pod.metadata.name ?? "");
-  return said?.kind === "answered" && said.substitutions["BINARY_DIR"] !== "/usr/bin";
 }

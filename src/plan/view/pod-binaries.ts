@@ -101,7 +101,7 @@ export function versionOfPod(pod: Stored<Pod>): ReturnType<typeof parseVersion> 
 }
 
 /** By the beginning of the tag; a suffix may follow. */
-function versionOfImage(image = ""): ReturnType<typeof parseVersion> {
+export function versionOfImage(image = ""): ReturnType<typeof parseVersion> {
   const [text = ""] = /^\d+\.\d+\.\d+(-rc\d+)?/.exec(tagOf(image) ?? "") ?? [];
   return parseVersion(text);
 }
