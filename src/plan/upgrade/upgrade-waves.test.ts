@@ -52,7 +52,8 @@ function wave(
   sidecars: ReadonlyMap<string, SidecarObservation> = new Map(),
 ): string[] {
   const text = `x:y@${coordinators.map((name) => `${name}:4501`).join(",")}`;
-  const snapshot = { sidecars, memory: new PlanMemory() } as unknown as Snapshot;
+  const pods = new Map(changes.map(({ pod }) => [pod.metadata.name ?? "", pod]));
+  const snapshot = { sidecars, pods, memory: new PlanMemory() } as unknown as Snapshot;
   return nextWave(snapshot, text, changes).map(({ pod }) => pod.metadata.name ?? "");
 }
 
@@ -66,6 +67,46 @@ test("[U34] coordinators with DNS names restart in waves, everybody else at once
   assert.deepEqual(wave(all, [dns("a")]), names, "a single one cannot be spared");
   assert.deepEqual(wave(all, ["10.0.0.1", "10.0.0.2", "10.0.0.3"]), names);
   assert.deepEqual(wave([], ["a", "b", "c"].map(dns)), []);
+});
+
+const sharings: readonly (readonly number[])[] = [
+  [3, 3, 3],
+  [5, 4],
+  [7, 2],
+  [3, 2, 2, 2],
+  [3, 2],
+  [4, 3],
+];
+
+for (const counts of sharings) {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  test(`[U34] resources with ${counts.join(", ")} coordinators take less than half of ${total} together`, () => {
+    const resources = counts.map((count, resource) =>
+      Array.from({ length: count }, (_, index) => `r${resource}-${index}`),
+    );
+    const coordinators = resources.flat().map(dns);
+    const waves = resources.map((own) =>
+      wave(
+        [...own, "other"].map((name) => change(name)),
+        coordinators,
+      ),
+    );
+    assert.ok(waves.every((taken) => taken.includes("other")));
+    const together = waves.flat().filter((name) => name !== "other").length;
+    assert.ok(together < total / 2, `${together} of ${total}`);
+    assert.ok(
+      waves.every((taken) => taken.length > 1),
+      "each goes on",
+    );
+  });
+}
+
+test("[U34] a resource with too few coordinators for a share takes one at a time all the same", () => {
+  const coordinators = ["a", "b", "far"].map(dns);
+  assert.deepEqual(wave([change("a"), change("b")], coordinators), ["a"]);
+  const started = change("a", { image: newImage, running: oldImage });
+  assert.deepEqual(wave([started, change("b")], coordinators), []);
+  assert.deepEqual(wave([change("a", { image: newImage }), change("b")], coordinators), ["b"]);
 });
 
 test("[U35] a coordinator that is not back, or not ready anyway, counts as away", () => {

@@ -33,15 +33,25 @@ export function nextWave<T extends ImageChange>(
     shapeOfPod(snapshot, pod).sidecarImage === image
       ? !isReady(pod) || !runsSidecarImage(snapshot, pod, image)
       : !isReady(pod);
-  const minority = Math.max(1, Math.floor((names.length - 1) / 2));
+  const own = [...snapshot.pods.values()].filter(isCoordinator).length;
   const away = all.filter((change) => isCoordinator(change.pod) && isAway(change));
-  let allowance = minority - away.length;
+  let allowance = shareOfMinority(own, names.length) - away.length;
   return waiting.filter((change) => {
     // One that is away already is not missed more than before.
     if (!isCoordinator(change.pod) || isAway(change)) return true;
     allowance -= 1;
     return allowance >= 0;
   });
+}
+
+/**
+ * How many of its own coordinators a resource may take away at a time. Others may do it at the same moment, and nothing tells
+ * which of their pods are ready; so each takes of the minority what is in proportion to its coordinators. It is at least
+ * one, or a resource with few of them would never be prepared.
+ */
+function shareOfMinority(own: number, all: number): number {
+  const minority = Math.floor((all - 1) / 2);
+  return Math.max(1, Math.floor((minority * own) / all));
 }
 
 function isReady(pod: Stored<Pod>): boolean {
