@@ -110,6 +110,21 @@ test("[CO23] what the database shows as excluded already is not waited for", () 
   assert.deepEqual(excluded(world.plan()), [log]);
 });
 
+test("[CO23] what a person excluded in part, by one port, is excluded as its instance asks for it", () => {
+  for (const processClass of ["storage", "log"]) {
+    const world = GlobalWorld.global(byAddress);
+    const id = world.id(processClass);
+    const [address = ""] =
+      world.cluster.status?.processGroups?.find((group) => group.processGroupID === id)
+        ?.addresses ?? [];
+    world.exclusions.push({ address: `${address}:4501` });
+    replaced(world, id);
+    world.settleSets();
+    const [action] = actionsOf(world.plan(), "excludeProcesses");
+    assert.deepEqual(action?.targets, [address], processClass);
+  }
+});
+
 test("[CO64] what another instance left is not excluded: its process group does not report", () => {
   const world = GlobalWorld.global();
   const log = world.id("log");

@@ -91,8 +91,10 @@ function isCompared({ purpose }: Matter, entry: StoredEntry, sight: Sight): bool
   switch (purpose) {
     case "exclusion":
       if (!isOwn(entry, sight) && !sight.processes.has(entry.processGroupId)) return false;
-      if (isExcludedThere(entry, sight)) return false;
-      return targets.length === 0 || !targets.every(isListedTarget);
+      if (isNamedByLocality(entry, sight)) return false;
+      // Its instance asks for more than a person has excluded, such as one port of an address.
+      if (targets.length > 0) return !targets.every(isListedTarget);
+      return !isExcludedThere(entry, sight);
     case "inclusion":
       if (!isOwn(entry, sight) && strangersAt(entry, sight).length > 0) return false;
       if (holdsData(entry, sight)) return false;
@@ -148,10 +150,14 @@ function holdsData(entry: SetEntry, sight: Sight): boolean {
   return livingOf(entry, sight).some((process) => hasRole(process, "storage"));
 }
 
+function isNamedByLocality({ processGroupId }: SetEntry, { exclusions }: Sight): boolean {
+  return exclusions.localities.has(instanceLocality(processGroupId));
+}
+
 /** By its locality, or because all its processes say so. */
-function isExcludedThere({ processGroupId }: SetEntry, { exclusions, processes }: Sight): boolean {
-  if (exclusions.localities.has(instanceLocality(processGroupId))) return true;
-  const own = processes.get(processGroupId) ?? [];
+function isExcludedThere(entry: SetEntry, sight: Sight): boolean {
+  if (isNamedByLocality(entry, sight)) return true;
+  const own = sight.processes.get(entry.processGroupId) ?? [];
   return own.length > 0 && own.every((process) => process.excluded === true);
 }
 
