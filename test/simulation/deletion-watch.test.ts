@@ -49,13 +49,13 @@ test("[W68] a sidecar that restarts, also in another resource of the database, t
         { spec: { containers: [{ name, image }] } },
         { type: "strategic" },
       );
-    const untilServing = async (isServing: boolean): Promise<void> => {
+    const untilServing = async (isReady: boolean): Promise<void> => {
       const isSo = async (): Promise<boolean> => {
         const { status } = await world.client.get(pods, keyOfObject(away));
         const ready = status?.conditions?.find(({ type }) => type === "Ready");
-        return (ready?.status === "True") === isServing;
+        return (ready?.status === "True") === isReady;
       };
-      await world.until(isSo, `the pod is ${isServing ? "" : "not "}ready`, minuteMs, east);
+      await world.until(isSo, `the pod is ${isReady ? "" : "not "}ready`, minuteMs, east);
     };
 
     assert.deepEqual(await found(taken), [], "one may go");
