@@ -24,8 +24,6 @@ import { viewOf } from "../view/cluster-view.ts";
 
 export interface ZoneSeeker extends Misplaced {
   readonly attempt: ZoneAttempt;
-  /** Those that are under way wait for it, so it does not wait for them. */
-  readonly isFree: true;
 }
 
 /** The one to replace now; undefined when nobody waits for a zone, or when it would be of no use. */

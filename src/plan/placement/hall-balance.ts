@@ -16,6 +16,8 @@ export interface Misplaced {
   readonly group: ProcessGroup;
   /** As a clause. */
   readonly cause: string;
+  /** It waits for no other replacement: it never ran, or those that are under way wait for its successor. */
+  readonly isFree?: boolean;
 }
 
 /** Process groups above the share of their hall, at most one hall's worth of a class on the move at a time. */

@@ -26,12 +26,7 @@ export const dataKinds: readonly HallKind[] = ["storage", "log"];
 /** A successor that found no better place is given up after so long, and another one tried. */
 const attemptMs = 600_000;
 
-export interface CrowdedGroup extends Misplaced {
-  /** Those that are under way wait for it, so it does not wait for them. */
-  readonly isFree: boolean;
-}
-
-export function crowdedGroups(snapshot: Snapshot, draft: Draft): readonly CrowdedGroup[] {
+export function crowdedGroups(snapshot: Snapshot, draft: Draft): readonly Misplaced[] {
   const { spreadLocality } = redundancyOf(draft.desired.configuration.redundancy_mode);
   const status = databaseStatus(snapshot);
   if (spreadLocality === undefined || status === undefined) return [];

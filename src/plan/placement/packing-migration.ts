@@ -25,20 +25,13 @@ import {
 import { hasNeverRun } from "./waiting-for-host.ts";
 import { cheapestFirst } from "../view/removal-cost.ts";
 import { databaseStatus } from "../snapshot.ts";
+import type { Misplaced } from "./hall-balance.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Draft } from "../step.ts";
 import { viewOf } from "../view/cluster-view.ts";
 
-interface Migrant {
-  readonly group: ProcessGroup;
-  /** As a clause. */
-  readonly cause: string;
-  /** It never ran: no data has to move, so it waits for nobody. */
-  readonly isFree?: boolean;
-}
-
 export interface Migration {
-  readonly migrants: readonly Migrant[];
+  readonly migrants: readonly Misplaced[];
   /** Process groups that wait for others of their class, with the limit that holds them. */
   readonly held: readonly { readonly group: ProcessGroup; readonly limit: number }[];
 }
@@ -63,13 +56,13 @@ export function planMigration(snapshot: Snapshot, draft: Draft): Migration {
   const { spec } = draft.desired.cluster;
   if (!isPackingEnabled(spec) && !draft.groups.some(isPacked)) return { migrants: [], held: [] };
   const byClass = Map.groupBy(draft.groups, (group) => group.processClass);
-  const migrants: Migrant[] = [];
+  const migrants: Misplaced[] = [];
   const held: { group: ProcessGroup; limit: number }[] = [];
   const kept = keptForZones(snapshot, draft);
   for (const processClass of processClasses) {
     const members = byClass.get(processClass) ?? [];
     const all = leavingMembers(snapshot, draft, members, processClass);
-    const isFree = ({ group }: Migrant): boolean => hasNeverRun(snapshot, group);
+    const isFree = ({ group }: Misplaced): boolean => hasNeverRun(snapshot, group);
     append(
       migrants,
       all.filter(isFree).map((one) => ({ ...one, isFree: true })),
@@ -132,7 +125,7 @@ function leavingMembers(
   draft: Draft,
   members: readonly ProcessGroup[],
   processClass: string,
-): readonly Migrant[] {
+): readonly Misplaced[] {
   const { spec } = draft.desired.cluster;
   const staying = members.filter((group) => !isMarkedForRemoval(group));
   if (!isPackingEnabled(spec)) {
@@ -158,7 +151,7 @@ function leavingMembers(
   });
 }
 
-function migrantOf(spec: ClusterSpec, group: ProcessGroup, otherwise = ""): Migrant {
+function migrantOf(spec: ClusterSpec, group: ProcessGroup, otherwise = ""): Misplaced {
   return { group, cause: packingChangeOf(spec, group) ?? otherwise };
 }
 
@@ -177,7 +170,7 @@ function leavingPlace(
   sorted: readonly ProcessGroup[],
   unpacked: readonly ProcessGroup[],
   share: number,
-): readonly Migrant[] {
+): readonly Misplaced[] {
   const [first] = sorted;
   if (first === undefined) return [];
   const counts = domainCounts(sorted);

@@ -17,12 +17,7 @@ import type { Misplaced } from "./hall-balance.ts";
 import { dataKinds, isTried, lastingZoneProblems, membersOf } from "./hall-crowding.ts";
 import { openZones } from "./halls-offered.ts";
 
-export interface CrowdedZone extends Misplaced {
-  /** Those that are under way wait for it, so it does not wait for them. */
-  readonly isFree: true;
-}
-
-export function crowdedZones(snapshot: Snapshot, draft: Draft): readonly CrowdedZone[] {
+export function crowdedZones(snapshot: Snapshot, draft: Draft): readonly Misplaced[] {
   const status = databaseStatus(snapshot);
   if (status === undefined) return [];
   const configuration = configurationInForce(snapshot, draft, status);
@@ -38,7 +33,7 @@ export function crowdedZones(snapshot: Snapshot, draft: Draft): readonly Crowded
     const [process] = processes.get(processGroupID) ?? [];
     return process === undefined ? "" : localityOf(process, localityKeys.zone);
   };
-  const oneOf = (kind: HallKind): readonly CrowdedZone[] => {
+  const oneOf = (kind: HallKind): readonly Misplaced[] => {
     const members = membersOf(draft, kind);
     const staying = members.filter(({ processGroupID }) => !leaving.has(processGroupID));
     const zones = Map.groupBy(staying, zoneOf);

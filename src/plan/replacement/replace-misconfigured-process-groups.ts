@@ -9,6 +9,7 @@ import { automationOf } from "../../api/effective.ts";
 import { isStateful } from "../../model/process-class.ts";
 import { hasCondition, isAwaitingExclusion, markForRemoval } from "../../model/process-group.ts";
 import { misplacedGroups } from "../placement/hall-balance.ts";
+import type { Misplaced } from "../placement/hall-balance.ts";
 import { crowdedGroups } from "../placement/hall-crowding.ts";
 import { crowdedZones } from "../placement/zone-crowding.ts";
 import { misconfigurationOf } from "./misconfiguration.ts";
@@ -106,13 +107,9 @@ function replace(snapshot: Snapshot, draft: Draft): StepResult {
   return { groups, waits, isUnfinished, events: eventsOf(chosen), ...attempt };
 }
 
-interface Misconfigured {
-  group: ProcessGroup;
-  cause: string;
+interface Misconfigured extends Misplaced {
   /** Its data is about to be lost: it goes before others, and with a warning. */
-  isUrgent: boolean;
-  /** It waits for no other replacement: it never ran, or others wait for its successor. */
-  isFree?: boolean;
+  readonly isUrgent: boolean;
 }
 
 /**
